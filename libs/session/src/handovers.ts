@@ -95,16 +95,12 @@ export class Handovers {
     const entry = this.#context.held.find(merchant);
     if (signal.step === 'begins') {
       void this.#context.tell({ step: 'holding', merchant, generation, participants: this.#hold(signal) });
-      return;
+    } else if (signal.step === 'ended') {
+      if (entry?.live?.generation === generation) this.#resume(entry, { merchant, generation });
+    } else {
+      if (signal.step === 'ready') for (const audience of this.#audiences) audience.ready?.(signal);
+      if (entry?.led?.generation === generation) count(entry.led, signal);
     }
-    if (signal.step === 'ended') {
-      if (entry?.live?.generation !== generation) return;
-      entry.live = undefined;
-      for (const audience of this.#audiences) audience.resume({ merchant, generation });
-      return;
-    }
-    if (signal.step === 'ready') for (const audience of this.#audiences) audience.ready?.(signal);
-    if (entry?.led?.generation === generation) count(entry.led, signal);
   }
 
   /** Stops waiting for anybody. */
@@ -122,6 +118,11 @@ export class Handovers {
     let participants = 0;
     for (const audience of this.#audiences) participants += audience.hold({ merchant, generation, holdForMs });
     return participants;
+  }
+
+  #resume(entry: Entry, ended: Told<'ended'>): void {
+    entry.live = undefined;
+    for (const audience of this.#audiences) audience.resume(ended);
   }
 
   #liveOf(entry: Entry | undefined): Entry['live'] {

@@ -73,6 +73,9 @@ const granted = (lease: Partial<Lease> = {}): Input => ({
   answer: { kind: 'claimed', lease: aLease(lease) },
 });
 
+const isLease = (input: Input): boolean =>
+  input.on === 'claimed' && typeof input.answer !== 'string' && input.answer.kind === 'claimed';
+
 /** A merchant with a session of fifteen minutes that is renewed from its twelfth on. */
 const served = (generation = 10): Partial<Merchant> => ({
   held: heldFrom(aSession({ generation, createdAt: START }), 0),
@@ -190,6 +193,15 @@ describe('a session that the store has not confirmed', () => {
     expect(play.feed({ on: 'store_back' })).toEqual([]);
     play.feed({ on: 'offered', generation: 1_000, answer: 'published' });
     expect(play.feed({ on: 'store_back' })).toEqual([]);
+  });
+
+  it('is offered when the store, which says that it has it, was seen without it since it was asked', () => {
+    const play = new Play(served());
+    play.claim();
+    play.create();
+    expect(names(play.read())).toEqual([]);
+    const effects = play.feed({ on: 'published', answer: 'published' });
+    expect([resultOf(effects), names(effects)]).toEqual([{ kind: 'renewed' }, ['end', 'offer']]);
   });
 
   it('is not published, but offered, when it came after the end of its lease', () => {
@@ -426,9 +438,7 @@ describe('whatever happens', () => {
             called.add(fence);
           }
           const isUsed = play.merchant.phase.at === 'calling' || play.merchant.phase.at === 'handing_over';
-          const answer = given.on === 'claimed' ? given.answer : 'outage';
-          const isLeased = typeof answer !== 'string' && answer.kind === 'claimed';
-          if (isLeased) expect(isUsed || names(effects).includes('release')).toBe(true);
+          if (isLease(given)) expect(isUsed || names(effects).includes('release')).toBe(true);
           if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle') expect(names(effects)).toContain('end');
         }
       }),

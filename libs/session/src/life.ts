@@ -477,12 +477,18 @@ function published(merchant: Merchant, { answer, isLast = false }: InputOn<'publ
     return merchant;
   }
   const { generation } = phase.session;
-  const isHeld = held?.session.generation === generation;
-  const after: Merchant = isHeld ? { ...merchant, held: { ...held, kept: 'in_store' } } : merchant;
-  if (answer === 'published') return concluded(after, { ...phase, outcome: 'success' }, now);
+  // Seen without it since it was asked, the store may have lost it after it took it: then it is offered.
+  const isLost = answer === 'published' && held?.kept === 'lost';
+  const after = isLost ? merchant : keptInStore(merchant, generation);
+  if (answer === 'published') return offering(concluded(after, { ...phase, outcome: 'success' }, now), now);
   emit({ event: 'fenced_publish', merchant: id, generation }, now);
   finished(phase, { outcome: 'lease_lost' }, now);
   return ended(after, LOST, now);
+}
+
+function keptInStore(merchant: Merchant, generation: number): Merchant {
+  const { held } = merchant;
+  return held?.session.generation === generation ? { ...merchant, held: { ...held, kept: 'in_store' } } : merchant;
 }
 
 /** The gateway has made a session, wherever it is kept. */
@@ -633,9 +639,12 @@ function lostByStore(merchant: Merchant, { stored: state }: StoredState, now: Tu
   if (held === undefined || state.kind === 'unchanged' || serveFactsOf(merchant, now).leftMs <= 0) return merchant;
   const generation =
     state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
-  if (generation >= held.session.generation || held.kept === 'here_alone') return merchant;
+  if (generation >= held.session.generation) return merchant;
+  const lost: Merchant = { ...merchant, held: { ...held, kept: 'lost' } };
+  // The store may not have been asked yet to keep what is only here.
+  if (held.kept === 'here_alone') return lost;
   if (state.kind === 'absent') now.effects.push({ do: 'resync' });
-  return offering({ ...merchant, held: { ...held, kept: 'lost' } }, now);
+  return offering(lost, now);
 }
 
 /** A replica that is renewing holds what it is about to publish; a session that was just refused rests. */

@@ -132,11 +132,7 @@ export function failedCall(
   const attempt = {
     ...{ kind, failures, retryAfterMs, wasReached },
     isSealedElsewhere: trace?.thumbprint !== undefined,
-    needsInMs: [
-      untilRenewalMsOf(merchant, now),
-      freshMs - LAST_ATTEMPT_TIMEOUTS * settings.gatewayTimeoutMs,
-      leftMs,
-    ],
+    needsInMs: [untilRenewalMsOf(merchant, now), freshMs - LAST_ATTEMPT_TIMEOUTS * settings.gatewayTimeoutMs, leftMs],
     liveForMs: liveForMsOf(merchant, now),
     budget: budgetOf(merchant, settings),
   };

@@ -97,7 +97,9 @@ export class Callers {
    * the other: what counts is the pair that is known.
    * @throws BrokerError `unauthenticated`
    */
-  #byAlias({ headers }: IncomingMessage): Caller | undefined {
+  #byAlias(request: IncomingMessage): Caller | undefined {
+    if (!showsDevice(request)) return undefined;
+    const { headers } = request;
     const found = spelled(headers, 'device').flatMap((device) =>
       spelled(headers, 'refresh').flatMap((refresh) => this.#parts.alias.find(device, refresh) ?? []),
     );
@@ -121,9 +123,13 @@ export class Callers {
 }
 
 /** The form in which a request is refused before its sender is known; undefined where nothing tells it. */
-export function formShown({ headers }: IncomingMessage): Form | undefined {
-  if (headers.authorization !== undefined) return 'plain';
-  return SPELLINGS.device.some((name) => headers[name] !== undefined) ? 'alias' : undefined;
+export function formShown(request: IncomingMessage): Form | undefined {
+  if (request.headers.authorization !== undefined) return 'plain';
+  return showsDevice(request) ? 'alias' : undefined;
+}
+
+function showsDevice({ headers }: IncomingMessage): boolean {
+  return SPELLINGS.device.some((name) => headers[name] !== undefined);
 }
 
 /** Sent twice in one spelling, it is joined by Node.js to a value that matches no one. */
