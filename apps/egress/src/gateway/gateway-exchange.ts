@@ -31,7 +31,7 @@ export interface ExchangeOptions {
   readonly heldBytes: (answer: AnswerHead) => number;
   /**
    * Ends the exchange as long as nothing has been sent; after that the bank may have the request, and it runs to its
-   * end.
+   * end. A connection has one request at a time, so that one exchange at a time hears of it, by `onabort`.
    */
   readonly gone: AbortSignal;
 }
@@ -59,7 +59,7 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
   private constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#timer = options.clock.schedule(options.timeoutMs, () => this.#abort(this.#late()));
-    options.gone.addEventListener('abort', this.#onGone);
+    options.gone.onabort = this.#onGone;
   }
 
   /**
@@ -114,9 +114,9 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
 
   #dispatch(request: GatewayRequest): void {
     const backstopMs = this.#options.timeoutMs + BACKSTOP_MS;
-    const timeouts = { headersTimeout: backstopMs, bodyTimeout: backstopMs };
+    const whole = { ...request, headersTimeout: backstopMs, bodyTimeout: backstopMs };
     try {
-      this.#options.dispatcher.dispatch({ ...request, ...timeouts }, this);
+      this.#options.dispatcher.dispatch(whole, this);
     } catch (error) {
       this.#fail(this.#failureOf(error));
     }
@@ -169,7 +169,8 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
 
   #end(): void {
     this.#timer.cancel();
-    this.#options.gone.removeEventListener('abort', this.#onGone);
+    const { gone } = this.#options;
+    if (gone.onabort === this.#onGone) gone.onabort = null;
   }
 
   #late(): BrokerError {
