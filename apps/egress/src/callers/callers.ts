@@ -68,7 +68,7 @@ export class Callers {
   identify(request: IncomingMessage): Caller {
     const { authorization } = request.headers;
     const byToken = authorization === undefined ? undefined : this.#byToken(authorization);
-    const byAlias = this.#byAlias(request);
+    const byAlias = showsDevice(request) ? this.#byAlias(request) : undefined;
     if (byToken === undefined && byAlias === undefined && formShown(request) === 'alias') {
       throw unauthenticated('the alias session is not one of ours');
     }
@@ -121,9 +121,13 @@ export class Callers {
 }
 
 /** The form in which a request is refused before its sender is known; undefined where nothing tells it. */
-export function formShown({ headers }: IncomingMessage): Form | undefined {
-  if (headers.authorization !== undefined) return 'plain';
-  return SPELLINGS.device.some((name) => headers[name] !== undefined) ? 'alias' : undefined;
+export function formShown(request: IncomingMessage): Form | undefined {
+  if (request.headers.authorization !== undefined) return 'plain';
+  return showsDevice(request) ? 'alias' : undefined;
+}
+
+function showsDevice({ headers }: IncomingMessage): boolean {
+  return SPELLINGS.device.some((name) => headers[name] !== undefined);
 }
 
 /** Sent twice in one spelling, it is joined by Node.js to a value that matches no one. */
