@@ -36,9 +36,6 @@ export interface ExchangeOptions {
   readonly gone: AbortSignal;
 }
 
-/** undici's own coarse timers must fire later than ours. */
-const BACKSTOP_MS = 10_000;
-
 /**
  * One request to the gateway, sent once. At every moment, it is known whether anything has been sent: that decides what
  * a failure means for the payer.
@@ -113,10 +110,10 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(request: GatewayRequest): void {
-    const backstopMs = this.#options.timeoutMs + BACKSTOP_MS;
-    const whole = { ...request, headersTimeout: backstopMs, bodyTimeout: backstopMs };
+    // undici needs no timers of its own: ours ends the whole exchange.
+    const untimed = { ...request, headersTimeout: 0, bodyTimeout: 0 };
     try {
-      this.#options.dispatcher.dispatch(whole, this);
+      this.#options.dispatcher.dispatch(untimed, this);
     } catch (error) {
       this.#fail(this.#failureOf(error));
     }
