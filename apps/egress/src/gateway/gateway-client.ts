@@ -3,7 +3,7 @@ import type { EgressConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { Dispatcher, OutboundConnections } from '#libs/outbound';
 import { type ExchangeOptions, type GatewayAnswer, GatewayExchange, type GatewayRequest } from './gateway-exchange.js';
-import { PASSED } from './request-headers.js';
+import { passedHeaders } from './request-headers.js';
 
 interface GatewayClientParts {
   readonly merchant: string;
@@ -27,7 +27,7 @@ export class GatewayClient {
   constructor(parts: GatewayClientParts) {
     const { origin, pathname } = parts.settings.baseUrl;
     this.#parts = parts;
-    this.passedHeaders = [...PASSED, ...parts.settings.passedHeaders];
+    this.passedHeaders = passedHeaders(parts.settings.passedHeaders);
     this.#origin = origin;
     this.#base = pathname.replace(/\/+$/, '');
   }

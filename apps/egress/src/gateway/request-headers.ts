@@ -3,14 +3,17 @@ import type { Session } from '#libs/client';
 import { hopByHopOf } from './hop-by-hop.js';
 
 /** What a payment may need of a client's headers; nobody knows what a server of the bank makes of any other. */
-export const PASSED = ['accept', 'accept-language', 'user-agent', 'x-request_id', 'x-request-id', 'traceparent', 'tracestate'];
+const PASSED = ['accept', 'accept-language', 'user-agent', 'x-request_id', 'x-request-id', 'traceparent', 'tracestate'];
+
+/** @param also further ones, by the configuration; none is of a session */
+export const passedHeaders = (also: readonly string[]): readonly string[] => [...PASSED, ...also];
 
 type Headers = Record<string, string | string[]>;
 
 /**
  * The headers of a request to the gateway but those of its body: few of the client's, and those of one session
  * (interface description, "Later requests").
- * @param passed names of the client's headers that go on; none is of a session
+ * @param passed names of the client's headers that go on
  */
 export function requestHeaders(
   given: IncomingHttpHeaders,
