@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
@@ -30,6 +30,10 @@ function instruction(name: string): string[] {
 function instructionsOf(name: string): string[] {
   return [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].map(([, value = '']) => value);
 }
+
+const copied = instructionsOf('COPY').flatMap((files) =>
+  files.startsWith('--from') ? [] : files.split(' ').slice(0, -1),
+);
 
 function residentBytes({ broker }: { readonly broker: { readonly child: ChildProcess } }): number {
   const status = readFileSync(`/proc/${broker.child.pid}/status`, 'utf8');
@@ -166,6 +170,14 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     const given = await startBroker();
     expect(command).toContain('--expose-gc');
     expect(residentBytes(given)).toBeLessThan(0.93 * residentBytes(kept));
+  });
+
+  it('is built from what its Dockerfile copies', async () => {
+    const build = join(folder, 'build');
+    for (const file of copied) await cp(join(root, file), join(build, file), { recursive: true });
+    await symlink(join(root, 'node_modules'), join(build, 'node_modules'));
+    execFileSync('npm', ['run', '-s', 'build'], { cwd: build });
+    expect(existsSync(join(build, 'dist', 'programs', 'broker.js'))).toBe(true);
   });
 
   it('is made by the steps that its Dockerfile names, and runs as a user without rights', () => {

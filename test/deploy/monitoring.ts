@@ -66,6 +66,10 @@ export interface Board {
 const ruleFile = parse(readFileSync(RULES, 'utf8')) as RuleFile;
 export const rules: readonly Rule[] = ruleFile.groups.flatMap((group) => group.rules);
 export const alerts = rules.filter(({ alert }) => alert !== undefined);
+
+/** The path of the page that an alert leads to. */
+export const runbookOf = (alert: string): string =>
+  alerts.find((rule) => rule.alert === alert)?.annotations?.['runbook_url'] ?? '';
 export const ruleTests = [RULE_TESTS, HOURS_RULE_TESTS].flatMap(
   (file) => (parse(readFileSync(file, 'utf8')) as { tests: readonly RuleTest[] }).tests,
 );

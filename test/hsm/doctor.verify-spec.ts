@@ -65,7 +65,7 @@ merchants:
   ])('warns of a key %s', async (...[, label]) => {
     const { status, findings } = await checkOf('keys', keyFile(label));
     expect(status).toBe('warned');
-    expect(findings.find(({ level }) => level === 'warning')?.message).toContain('would give its key out');
+    expect(findings.find(({ level }) => level === 'warning')?.message).toContain('can give its key out');
   });
 
   it('names what is wrong with the configuration, for which the key is needed', async () => {

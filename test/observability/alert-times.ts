@@ -1,5 +1,5 @@
 import { eventually } from '#libs/testing';
-import { alerts } from '../deploy/monitoring.js';
+import { runbookOf } from '../deploy/monitoring.js';
 import { HASTE, type PrometheusProcess } from './prometheus-process.js';
 
 interface Row {
@@ -48,8 +48,8 @@ export class AlertTimes {
     const rows = this.#rows.map(
       ({ fault, alert, firedMs, endedMs, told: { status, step } = { status: '', step: '' } }) => {
         const [name = ''] = alert.split(':');
-        const page = alerts.find((rule) => rule.alert === name)?.annotations?.['runbook_url'] ?? '';
-        return [fault, name, lasted(firedMs), lasted(endedMs), page.replace(/^.*\/|\.md$/g, ''), status, step];
+        const page = runbookOf(name).replace(/^.*\/|\.md$/g, '');
+        return [fault, name, lasted(firedMs), lasted(endedMs), page, status, step];
       },
     );
     const head = ['fault', 'alert', 'fires after', 'ends after', 'runbook', 'status', 'cured by'];

@@ -1,14 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
-import { alerts, metricsIn, queries, RULES, rules } from '../deploy/monitoring.js';
-import { CliProcess } from '../e2e/cli-process.js';
+import { metricsIn, queries, RULES, rules, runbookOf } from '../deploy/monitoring.js';
 import { AlertTimes } from './alert-times.js';
 import { DAY_MS, PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { emptyQueries, verdicts } from './shown-panels.js';
-import { TOKEN, WatchedReplicas } from './watched-replicas.js';
+import { WatchedReplicas } from './watched-replicas.js';
 
 const HOUR_MS = 3_600_000;
 const RENEW = '`session-broker renew --merchant shop`';
@@ -27,7 +24,7 @@ interface Night {
   /** A line of `session-broker status` while the alert fires: the cause of its merchant, unless something else is said. */
   readonly status?: RegExp;
   /** The number of the dashboard that shows it, and its colour until it is cured. */
-  readonly panel?: readonly [title: string, colour: string];
+  readonly panel?: readonly [title: string, colour: string] | undefined;
   /** The words of the runbook that say what cures it, and the doing. */
   readonly step: string;
   readonly cure: () => unknown;
@@ -38,14 +35,11 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
   let egress: PlayedEgress;
-  let folder: string;
   /** Those of one merchant do not disturb each other, and begin together. */
   let played: ReadonlyMap<Night, Promise<void>>;
 
   const started = endedAfterAll();
   beforeAll(async () => {
-    folder = started.add(await mkdtemp(join(tmpdir(), 'session-broker-nights-')), (it) => rm(it, { recursive: true }));
-    await writeFile(join(folder, 'token'), TOKEN);
     const merchants = [
       { id: 'steady', lifetimeMs: 20_000 },
       // The first of its alerts can be seen for a third of a lead time: more than four seconds of this one.
@@ -81,12 +75,8 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
   const times = new AlertTimes(() => prometheus);
   afterAll(() => times.print());
 
-  async function cli(...args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
-    const urls = watched.replicas.map(({ url }) => url).join(',');
-    const process = new CliProcess([...args, '--url', urls], { BROKER_TOKEN_FILE: join(folder, 'token') });
-    const code = await process.ended;
-    return { code, out: process.out };
-  }
+  const cli = (...args: readonly string[]): ReturnType<WatchedReplicas['cli']> =>
+    watched.cli(...args, '--url', watched.replicas.map(({ url }) => url).join(','));
   /** Until it makes a call: a session may be too young for that. */
   const renew = (
     merchant: string,
@@ -126,8 +116,7 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
     const { status = causeOf(merchant) } = told;
     const { out } = await cli('status');
     expect(out).toMatch(status);
-    const link = alerts.find((rule) => rule.alert === name)?.annotations?.['runbook_url'] ?? '';
-    const page = await fetch(`http://${watched.replicas[0]?.management}/${link}`);
+    const page = await fetch(`http://${watched.replicas[0]?.management}/${runbookOf(name)}`);
     expect({ status: page.status, text: await page.text() }).toEqual({
       status: 200,
       text: expect.stringContaining(step),
@@ -138,63 +127,51 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
     if (panel !== undefined) await shows(panel[0], 'green', merchant);
   }
 
+  /** Each create call of the alert's merchant meets a trouble, until somebody has mended it and a person renews. */
+  function callsThatFail(trouble: object, night: Pick<Night, 'fault' | 'alert'> & Partial<Night>): Night {
+    const [, merchant = ''] = night.alert.split(':');
+    return {
+      step: `When it is fixed: ${RENEW}`,
+      panel: ['Worst condition', 'red'],
+      begin: () => breaks(merchant, trouble),
+      cure: async () => mends(merchant).then(() => renew(merchant)),
+      ...night,
+    };
+  }
+  const ERROR = { kind: 'error' };
+
   const merchantNights: readonly Night[] = [
-    {
+    callsThatFail(ERROR, {
       fault: 'a session is not renewed in time',
       alert: 'SessionBrokerSessionExpiring:late',
-      begin: () => breaks('late', { kind: 'error' }),
       panel: ['Least lead time left', 'orange'],
-      step: `When it is fixed: ${RENEW}`,
-      cure: async () => mends('late').then(() => renew('late')),
-    },
-    {
-      fault: 'the gateway answers 503',
-      alert: 'SessionBrokerNoSession:silent',
-      begin: () => breaks('silent', { kind: 'error' }),
-      panel: ['Worst condition', 'red'],
-      step: `When it is fixed: ${RENEW}`,
-      cure: async () => mends('silent').then(() => renew('silent')),
-    },
-    {
-      fault: 'connections to the gateway are cut',
-      alert: 'SessionBrokerRenewalsFailing:cut',
-      begin: () => breaks('cut', { kind: 'drop' }),
-      panel: ['Worst condition', 'red'],
-      step: `When it is fixed: ${RENEW}`,
-      cure: async () => mends('cut').then(() => renew('cut')),
-    },
-    {
-      fault: 'the bank does not know the merchant any more',
-      alert: 'SessionBrokerAccessRefused:refused',
-      begin: () => breaks('refused', { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }),
-      panel: ['Worst condition', 'orange'],
-      step: `The bank has corrected something: ${RENEW}`,
-      cure: async () => mends('refused').then(() => renew('refused')),
-    },
-    {
-      fault: 'the bank has another public key',
-      alert: 'SessionBrokerSessionDead:key',
-      begin: () => breaks('key', { kind: 'wrong_key' }),
-      panel: ['Worst condition', 'red'],
-      step: `When it is fixed: ${RENEW}`,
-      cure: async () => mends('key').then(() => renew('key')),
-    },
-    {
+    }),
+    callsThatFail(ERROR, { fault: 'the gateway answers 503', alert: 'SessionBrokerNoSession:silent' }),
+    callsThatFail(
+      { kind: 'drop' },
+      { fault: 'connections to the gateway are cut', alert: 'SessionBrokerRenewalsFailing:cut' },
+    ),
+    callsThatFail(
+      { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' },
+      {
+        fault: 'the bank does not know the merchant any more',
+        alert: 'SessionBrokerAccessRefused:refused',
+        panel: ['Worst condition', 'orange'],
+        step: `The bank has corrected something: ${RENEW}`,
+      },
+    ),
+    callsThatFail(
+      { kind: 'wrong_key' },
+      { fault: 'the bank has another public key', alert: 'SessionBrokerSessionDead:key' },
+    ),
+    callsThatFail(ERROR, {
       fault: 'a session is dead while the gateway fails',
       alert: 'SessionBrokerSessionDead:dead',
-      begin: async () => {
-        await breaks('dead', { kind: 'error' });
-        await reject('dead');
-      },
-      panel: ['Worst condition', 'red'],
-      step: `When it is fixed: ${RENEW}`,
-      cure: async () => mends('dead').then(() => renew('dead')),
-    },
-    {
+      begin: async () => breaks('dead', ERROR).then(() => reject('dead')),
+    }),
+    callsThatFail(ERROR, {
       fault: 'the create calls are spent',
       alert: 'SessionBrokerBudgetExhausted:spent',
-      begin: () => breaks('spent', { kind: 'error' }),
-      panel: ['Worst condition', 'red'],
       step: 'Raise `calls` of that window in `session.budget` if the bank agrees; it is taken without a restart',
       cure: async () => {
         await mends('spent');
@@ -204,15 +181,17 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
         });
         await renew('spent');
       },
-    },
-    {
-      fault: 'the clock of the bank is 30 s ahead',
-      alert: 'SessionBrokerClockSkew:skewed',
-      begin: () => breaks('skewed', { kind: 'clock_skew', skewMs: 30_000 }),
-      status: /^skewed .* fresh .*/m,
-      step: 'Theirs: tell the bank.',
-      cure: async () => mends('skewed').then(() => renew('skewed')),
-    },
+    }),
+    callsThatFail(
+      { kind: 'clock_skew', skewMs: 30_000 },
+      {
+        fault: 'the clock of the bank is 30 s ahead',
+        alert: 'SessionBrokerClockSkew:skewed',
+        status: /^skewed .* fresh .*/m,
+        panel: undefined,
+        step: 'Theirs: tell the bank.',
+      },
+    ),
     {
       fault: 'somebody else creates sessions',
       alert: 'SessionBrokerForeignAuthorizer:rivalled',

@@ -7,6 +7,7 @@ import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
 import { eventually, freePort, RedisProcess, startedWhole } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { CliProcess } from '../e2e/cli-process.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
 
@@ -96,6 +97,13 @@ export class WatchedReplicas {
   async reject(merchant: string, generation: number): Promise<number> {
     const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
     return (await this.#ask(merchant, '/rejections', init)).status;
+  }
+
+  /** Runs the command line as somebody who may do everything here. */
+  async cli(...args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
+    const cli = new CliProcess(args, { BROKER_TOKEN_FILE: join(this.#folder, 'token') });
+    const code = await cli.ended;
+    return { code, out: cli.out };
   }
 
   /** How long sessions live that the gateway creates from now on. */
@@ -238,6 +246,7 @@ export class WatchedReplicas {
 
   async #start(merchants: readonly WatchedMerchant[], faults: readonly object[]): Promise<void> {
     this.#merchants = merchants;
+    await writeFile(join(this.#folder, 'token'), `${TOKEN}\n`, { mode: 0o600 });
     const played = [];
     for (const [index, { id, lifetimeMs, supersedes = false }] of merchants.entries()) {
       const { privateJwk, publicJwk } = await generateClientKey();

@@ -154,7 +154,8 @@ function calls(world: World, at: number): World {
   const { wish, lease, endsAtMs } = phase;
   const call: Call = {
     generation: lease.fence,
-    grantedAtMs: endsAtMs - lease.remainingMs,
+    // A lease that is granted again, since nobody heard of it, was counted when it was new.
+    grantedAtMs: endsAtMs - phases.lease * PHASE_MS,
     sentWallMs: msOf(world) + (world.replicas[at]?.wallOffsetMs ?? 0),
     isEarly: wish.coolDownMs > 0 || wish.cutsShort !== undefined,
     state: 'sent',
@@ -277,8 +278,8 @@ export function unanswered(before: World, at: number, asked: Asked): World {
       const { noted, wallOffsetMs } = world.replicas[at] as Replica;
       const ms = msOf(world);
       const believed = noting(noted, { storeMs: undefined, ms, wallMs: ms + wallOffsetMs });
-      const again = question.ask === 'sync' ? { hasAsked: isDown } : { wantsRead: true, hasAsked: isDown };
-      return changed(world, at, { ...again, isSynced: question.ask !== 'sync' && !isDown, noted: believed });
+      const isSynced = question.ask !== 'sync' && !isDown;
+      return changed(world, at, { wantsRead: true, hasAsked: isDown, isSynced, noted: believed });
     }
   }
 }

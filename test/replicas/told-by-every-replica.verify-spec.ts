@@ -1,8 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
-import { CliProcess } from '../e2e/cli-process.js';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /** Longer than any cool-down of these merchants: after it, a report counts again. */
@@ -43,12 +40,9 @@ const timesOf = ({ cause = '' }: Partial<Listed> = {}): readonly number[] =>
  */
 describeWith('redis-server', 'what a consumer has told one replica', () => {
   let watched: WatchedReplicas;
-  let folder: string;
 
   const started = endedAfterAll();
   beforeAll(async () => {
-    folder = started.add(await mkdtemp(join(tmpdir(), 'session-broker-told-')), (it) => rm(it, { recursive: true }));
-    await writeFile(join(folder, 'token'), `${TOKEN}\n`);
     const merchants = [
       { id: 'cooled', lifetimeMs: 60_000, timeout: TIMEOUT },
       { id: 'spent', lifetimeMs: 86_400_000, timeout: TIMEOUT, budget: 2 },
@@ -93,11 +87,7 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     };
     return merchants.find((one) => one.id === id);
   }
-  async function cli(...args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
-    const process = new CliProcess(args, { BROKER_TOKEN_FILE: join(folder, 'token') });
-    const code = await process.ended;
-    return { code, out: process.out };
-  }
+  const cli: WatchedReplicas['cli'] = (...args) => watched.cli(...args);
   /** The row of the merchant and what is said of it below the table. */
   const status = async (index: number, id: string): Promise<{ code: number | null; line: string | undefined }> => {
     const { code, out } = await cli('status', '--url', replica(index).url);

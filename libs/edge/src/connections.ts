@@ -48,9 +48,7 @@ export interface BoundParts {
 }
 
 const SWEEP_MS = 1_000;
-/**
- * A client that does not read a single octet of what is waiting for it in this time is gone, or never meant to read.
- */
+/** A client that does not read a single octet of what waits for it in this time is gone, or never meant to read. */
 const MAX_UNREAD_MS = 20_000;
 
 interface Connection {
@@ -74,10 +72,7 @@ export class Connections {
   readonly #parts: BoundParts;
   readonly #addresses = new Map<string, Address>();
   readonly #open = new Set<Connection>();
-  /**
-   * The newest by the address and port of the client, which TLS and what it is spoken over have in common. One whose
-   * client has gone unnoticed, since nothing is read from it, may have had the same.
-   */
+  /** The newest by address and port of the client: one that is not read may have outlived a client of the same. */
   readonly #newest = new Map<string, Connection>();
   #nextSweep: ScheduledTask | undefined;
 
@@ -109,9 +104,8 @@ export class Connections {
     const name = socket.remoteAddress ?? '';
     const address = this.#addresses.get(name) ?? new Set();
     if (address.size >= bounds.perAddress && !this.#makeRoom([address], 'address')) return this.#end(socket, 'address');
-    if (this.#open.size >= bounds.max && !this.#makeRoom(this.#addresses.values(), 'all')) {
-      return this.#end(socket, 'all');
-    }
+    const isFull = this.#open.size >= bounds.max;
+    if (isFull && !this.#makeRoom(this.#addresses.values(), 'all')) return this.#end(socket, 'all');
     const key = keyOf(socket);
     const connection: Connection = { key, address, socket };
     this.#addresses.set(name, address.add(connection));
@@ -181,6 +175,4 @@ export class Connections {
   }
 }
 
-function keyOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
-}
+const keyOf = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`;

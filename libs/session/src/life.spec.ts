@@ -187,6 +187,15 @@ describe('a session that the store has not confirmed', () => {
     expect(play.feed({ on: 'store_back' })).toEqual([]);
   });
 
+  it('is offered when the store, which says that it has it, was seen without it since it was asked', () => {
+    const play = new Play(served());
+    play.claim();
+    play.create();
+    expect(names(play.read())).toEqual([]);
+    const effects = play.feed({ on: 'published', answer: 'published' });
+    expect([resultOf(effects), names(effects)]).toEqual([{ kind: 'renewed' }, ['end', 'offer']]);
+  });
+
   it('is not published, but offered, when it came after the end of its lease', () => {
     const play = new Play();
     play.claim();

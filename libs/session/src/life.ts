@@ -488,9 +488,11 @@ export function publicationOf(session: Session, ageMs: number): Publication {
 function published(merchant: Merchant, { answer }: InputOn<'published'>, now: Turn): Merchant {
   const { phase, id } = merchant;
   if (phase.at !== 'publishing') return merchant;
-  const after = { ...merchant, held: keptInStore(merchant.held, phase.session.generation) };
-  if (answer === 'published') return concluded(after, { ...phase, outcome: 'success' }, now);
   const { generation } = phase.session;
+  // Seen without it since it was asked, the store may have lost it after it took it: then it is offered.
+  const isLost = answer === 'published' && merchant.held?.kept === 'lost';
+  const after = isLost ? merchant : { ...merchant, held: keptInStore(merchant.held, generation) };
+  if (answer === 'published') return offering(concluded(after, { ...phase, outcome: 'success' }, now), now);
   now.effects.push({ do: 'emit', event: { event: 'fenced_publish', merchant: id, generation } });
   now.effects.push(finished(merchant, { ...phase, outcome: 'lease_lost', callMs: callMsOf(phase) }, now));
   return ended(after, LOST, now);
@@ -694,9 +696,12 @@ function lostByStore(merchant: Merchant, { stored: state }: StoredState, now: Tu
   if (held === undefined || state.kind === 'unchanged' || serveFactsOf(merchant, now).leftMs <= 0) return merchant;
   const generation =
     state.kind === 'session' ? state.session.generation : state.kind === 'absent' ? 0 : state.generation;
-  if (generation >= held.session.generation || held.kept === 'here_alone') return merchant;
+  if (generation >= held.session.generation) return merchant;
+  const lost: Merchant = { ...merchant, held: { ...held, kept: 'lost' } };
+  // The store may not have been asked yet to keep what is only here.
+  if (held.kept === 'here_alone') return lost;
   if (state.kind === 'absent') now.effects.push({ do: 'resync' });
-  return offering({ ...merchant, held: { ...held, kept: 'lost' } }, now);
+  return offering(lost, now);
 }
 
 /** A replica that is renewing holds what it is about to publish; a session that was just refused rests. */

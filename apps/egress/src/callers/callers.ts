@@ -87,7 +87,9 @@ export class Callers {
    * the other: what counts is the pair that is known.
    * @throws BrokerError `unauthenticated`
    */
-  #byAlias({ headers }: IncomingMessage): Caller | undefined {
+  #byAlias(request: IncomingMessage): Caller | undefined {
+    if (!showsDevice(request)) return undefined;
+    const { headers } = request;
     const found = spelled(headers, 'device').flatMap((device) =>
       spelled(headers, 'refresh').flatMap((refresh) => this.#parts.alias.find(device, refresh) ?? []),
     );
