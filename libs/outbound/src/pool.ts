@@ -27,8 +27,6 @@ export function pool(origin: URL | string, options: object): Dispatcher {
 /** A gateway that works on a payment may say so now and then, but not put off the answer for as long as it likes. */
 const MAX_INTERIM_BYTES = 16_384;
 const INTERIM_START = 'HTTP/1.1 1';
-const AT_STATUS = INTERIM_START.length - 1;
-const ONE = INTERIM_START.charCodeAt(AT_STATUS);
 /** Only what no parser reads otherwise. 101 is an answer. */
 const INTERIM = /^HTTP\/1\.1 1(?!01)\d\d(?: [^\r\n]*)?\r\n(?:[\w!#$%&'*+.^`|~-]+:[^\r\n]*\r\n)*\r\n$/;
 const REQUEST = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
@@ -58,8 +56,7 @@ function readAnswersRightly(socket: Socket): void {
   };
   /** @returns undefined until there is enough of it */
   const answer = (): Buffer | undefined => {
-    // The first octet of the status tells most answers: nothing else of them is looked at.
-    while ((begun[AT_STATUS] ?? ONE) === ONE && INTERIM_START.startsWith(begun.toString('latin1', 0, AT_STATUS + 1))) {
+    while (INTERIM_START.startsWith(begun.toString('latin1', 0, INTERIM_START.length))) {
       const length = begun.indexOf('\r\n\r\n') + 4;
       if (length < 4) return undefined;
       if (!INTERIM.test(begun.toString('latin1', 0, length))) break;

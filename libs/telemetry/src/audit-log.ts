@@ -52,9 +52,8 @@ export function createAuditLog({ destination, clock, onFailure }: AuditLogOption
   return {
     append: (record) => {
       sequence += 1;
-      const head = `"stream":"audit","version":${SCHEMA_VERSION},"sequence":${sequence}`;
-      // Every payment writes one: its members are not copied into another object first.
-      target.write(`{${head},"time":"${toRfc3339(clock.now())}",${JSON.stringify(record).slice(1)}\n`);
+      const time = toRfc3339(clock.now());
+      target.write(`${JSON.stringify({ stream: 'audit', version: SCHEMA_VERSION, sequence, time, ...record })}\n`);
     },
   };
 }
