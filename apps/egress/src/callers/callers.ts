@@ -60,7 +60,7 @@ export class Callers {
   identify(request: IncomingMessage): Caller {
     const { authorization } = request.headers;
     const byToken = authorization === undefined ? undefined : this.#byToken(authorization);
-    const byAlias = showsDevice(request) ? this.#byAlias(request) : undefined;
+    const byAlias = this.#byAlias(request);
     if (byToken === undefined && byAlias === undefined && formShown(request) === 'alias') {
       throw unauthenticated('the alias session is not one of ours');
     }
