@@ -154,12 +154,12 @@ const { metafile } = await build({
 
 /**
  * Functions get their names when they are created, which costs more than the request itself in code that runs for every
- * request. Only the names of classes are ever looked up, and a stack trace has the source line. The replacement has the
- * same length, so that the source maps stay correct.
+ * request. Only the names of classes are ever looked up, which begin with a capital letter, and a stack trace has the
+ * source line. The replacement has the same length, so that the source maps stay correct.
  */
 function nameClassesAlone(outputs) {
   const all = '(target,value)=>__defProp(target,"name",{value,configurable:true})';
-  const classes = '(t,v)=>v<"["?__defProp(t,"name",{value:v,configurable:true}):t'.padEnd(all.length);
+  const classes = '(t,v)=>v>"@"&v<"["?__defProp(t,"name",{value:v,configurable:1}):t'.padEnd(all.length);
   const [file, ...others] = outputs.filter((each) => readFileSync(each, 'utf8').includes(all));
   if (file === undefined || others.length > 0) throw new Error('the bundler gives names in another way');
   writeFileSync(file, readFileSync(file, 'utf8').replace(all, classes));

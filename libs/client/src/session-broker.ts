@@ -132,9 +132,7 @@ export class SessionBroker {
    * too; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, if there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, { signal }: CallOptions = {}): Promise<T> {
-    const session = await this.#enter(signal).catch((error: unknown) => {
-      throw notSent(error);
-    });
+    const session = await (this.#enterAtOnce(signal) ?? this.#enter(signal));
     try {
       return await fn(session);
     } catch (error) {
@@ -205,12 +203,23 @@ export class SessionBroker {
     }
   }
 
+  /** Almost every call finds a session that nobody is replacing: it need not wait for itself. */
+  #enterAtOnce(signal: AbortSignal | undefined): Session | undefined {
+    const held = this.#parts.shelf.valid();
+    if (held === undefined || signal?.aborted === true || this.#requests.isDoubted(held.generation)) return undefined;
+    return this.#gate.enter() ? held : undefined;
+  }
+
   /** Counts the call in the step that finds that calls are not held: between two steps, a hand-over could begin. */
   async #enter(signal: AbortSignal | undefined): Promise<Session> {
-    for (;;) {
-      const session = await this.#presentable(signal);
-      if (this.#gate.enter()) return session;
-      await this.#gate.pass(signal);
+    try {
+      for (;;) {
+        const session = await this.#presentable(signal);
+        if (this.#gate.enter()) return session;
+        await this.#gate.pass(signal);
+      }
+    } catch (error) {
+      throw notSent(error);
     }
   }
 

@@ -40,6 +40,11 @@ export class SessionRequests {
     return this.#parts.time.monotonicMs() < this.#dead.untilMs ? this.#dead.rejection : undefined;
   }
 
+  /** Whether it is being replaced, or was refused as dead. */
+  isDoubted(generation: number): boolean {
+    return this.#flights.has(generation) || this.deathOf(generation) !== undefined;
+  }
+
   underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
     return this.#flights.joinUnderway(generation, signal);
   }
@@ -105,6 +110,10 @@ class SingleFlight<Key, T> {
 
   join(key: Key, start: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.#await(key, this.#flights.get(key) ?? this.#launch(key, start), signal);
+  }
+
+  has(key: Key): boolean {
+    return this.#flights.has(key);
   }
 
   joinUnderway(key: Key, signal?: AbortSignal): Promise<T> | undefined {

@@ -6,7 +6,7 @@ import { BrokerError } from '#libs/errors';
  */
 export class Places {
   readonly #most: number;
-  readonly #taken = new Map<string, number>();
+  readonly #clients = new Map<string, { taken: number }>();
   #all = 0;
 
   constructor(most: number) {
@@ -18,17 +18,14 @@ export class Places {
    * @throws BrokerError `overloaded`: any more would be a queue, and a payment that would wait in one is better refused
    */
   take(client: string): () => void {
-    if (this.#of(client) >= this.#most - this.#all) throw new BrokerError('overloaded', { retryAfterMs: 1_000 });
-    this.#change(client, 1);
-    return () => this.#change(client, -1);
-  }
-
-  #change(client: string, by: 1 | -1): void {
-    this.#all += by;
-    this.#taken.set(client, this.#of(client) + by);
-  }
-
-  #of(client: string): number {
-    return this.#taken.get(client) ?? 0;
+    const own = this.#clients.get(client) ?? { taken: 0 };
+    if (own.taken >= this.#most - this.#all) throw new BrokerError('overloaded', { retryAfterMs: 1_000 });
+    if (own.taken === 0) this.#clients.set(client, own);
+    own.taken += 1;
+    this.#all += 1;
+    return () => {
+      own.taken -= 1;
+      this.#all -= 1;
+    };
   }
 }

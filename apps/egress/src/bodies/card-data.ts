@@ -3,8 +3,9 @@ import { BrokerError } from '#libs/errors';
 import type { AdmittedRequest } from '../exchange/exchange-parts.js';
 import { jsonObjectIn } from '../exchange/json-object.js';
 
+const BEGINNING = 'encrypted';
 /** Members that the interface names for card data: each is a JWE of its own, to the bank's payment key. */
-export const CARD_MEMBERS = ['encryptedCardNumber', 'encryptedCardData', 'encryptedExpDate'];
+export const CARD_MEMBERS = ['CardNumber', 'CardData', 'ExpDate'].map((rest) => BEGINNING + rest);
 
 /** In JSON, a text before a colon is a name. The third group is its value, if that is a text. */
 const TEXTS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*")?)?/gs;
@@ -27,26 +28,25 @@ interface Inspected {
  * card number elsewhere is only reported: one in ten numbers of such a length does.
  * @throws BrokerError `invalid_request`, `card_number_in_clear`
  */
-export function inspect(body: Uint8Array, { target, route, record }: Inspected): void {
-  const members = [...CARD_MEMBERS, ...route.encrypted];
+export function inspect(body: Buffer, { target, route, record }: Inspected): void {
   const json = jsonTextIn(body);
   // Most bodies have none of these names, however they are escaped.
-  if (json.includes('\\') || members.some((name) => json.includes(name))) {
+  if (['\\', BEGINNING, ...route.encrypted].some((part) => json.includes(part))) {
     for (const [, text = '', colon, value] of json.matchAll(TEXTS)) {
-      if (colon !== undefined) demandSealed(members, JSON.parse(text) as string, value?.slice(1, -1));
+      if (colon !== undefined) demandSealed(route, JSON.parse(text) as string, value?.slice(1, -1));
     }
   }
   if (target.query !== '') {
-    for (const [name, value] of new URLSearchParams(target.query)) demandSealed(members, name, value);
+    for (const [name, value] of new URLSearchParams(target.query)) demandSealed(route, name, value);
   }
   record.hasCard = DIGITS.test(json) && [...json.matchAll(ALL_DIGITS)].some(([digits]) => hasCheckDigit(digits));
 }
 
 /** A byte order mark stays, and is no JSON: it would be sent. */
-function jsonTextIn(body: Uint8Array): string {
+function jsonTextIn(body: Buffer): string {
   try {
     if (!isUtf8(body)) throw new SyntaxError('not UTF-8');
-    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+    const text = body.toString();
     JSON.parse(text);
     return text;
   } catch {
@@ -55,8 +55,9 @@ function jsonTextIn(body: Uint8Array): string {
   }
 }
 
-function demandSealed(members: readonly string[], name: string, value: string | undefined): void {
-  if (!members.includes(name) || (value !== undefined && isCompactJwe(value))) return;
+function demandSealed({ encrypted }: Inspected['route'], name: string, value: string | undefined): void {
+  const isOfCard = CARD_MEMBERS.includes(name) || encrypted.includes(name);
+  if (!isOfCard || (value !== undefined && isCompactJwe(value))) return;
   throw new BrokerError('card_number_in_clear', { publicDetail: `${name}: encrypt it to the bank's payment key` });
 }
 

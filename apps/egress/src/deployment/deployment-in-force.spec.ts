@@ -9,7 +9,7 @@ const aDeployment = () => {
     facts.closed += 1;
     return ended.promise;
   };
-  return Object.assign(facts, { deployment: { close } as Partial<Deployment> as Deployment });
+  return Object.assign(facts, { deployment: { close, requests: 0 } as Partial<Deployment> as Deployment });
 };
 
 describe('the deployment in force', () => {

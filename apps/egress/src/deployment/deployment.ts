@@ -42,6 +42,8 @@ export class Deployment {
   readonly routes: RouteTable;
   readonly alias: AliasSessions;
   readonly configuration: EgressConfiguration;
+  /** Those that it serves now; counted by whoever hands it out. */
+  requests = 0;
   readonly #brokerSessions: BrokerSessions;
   readonly #merchants: ReadonlyMap<string, OfMerchant>;
   readonly #connections: OutboundConnections;

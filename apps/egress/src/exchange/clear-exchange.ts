@@ -14,7 +14,8 @@ export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangePa
   inspect(body, admitted);
   const answer = await sendOnceOrTwice({ session: parts.session, gone, record }, (session, trace) => {
     const headers = requestHeaders(request.headers, session, parts.gateway.passedHeaders);
-    Object.assign(headers, { 'content-type': 'application/json' }, trace);
+    headers['content-type'] = 'application/json';
+    Object.assign(headers, trace);
     return parts.gateway.send({ method: 'POST', path: target.path + target.query, headers, body }, { heldBytes, gone });
   });
   await passOn(answer, { response, requestId, maxBytes: route.maxBytes });

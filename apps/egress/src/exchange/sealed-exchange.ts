@@ -30,7 +30,7 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
   await give(answer, sealedAnswerOf(answer), { admitted, parts });
 }
 
-async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Uint8Array> {
+async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Buffer> {
   const { request, client, form, body } = admitted;
   if (form === 'plain') {
     demandJson(request.headers['content-type']);
@@ -38,7 +38,7 @@ async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts):
   }
   // Published clients quote it, as a JSON string.
   const [, jwe = ''] = /^"?(.*?)"?$/s.exec(body.toString('latin1').trim()) ?? [];
-  return alias.open(client, jwe);
+  return Buffer.from(await alias.open(client, jwe));
 }
 
 function demandJson(type: string | undefined): void {

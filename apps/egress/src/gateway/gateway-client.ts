@@ -3,6 +3,7 @@ import type { EgressConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { Dispatcher, OutboundConnections } from '#libs/outbound';
 import { type ExchangeOptions, type GatewayAnswer, GatewayExchange, type GatewayRequest } from './gateway-exchange.js';
+import { passedHeaders } from './request-headers.js';
 
 interface GatewayClientParts {
   readonly merchant: string;
@@ -19,14 +20,14 @@ export class GatewayClient {
   readonly #parts: GatewayClientParts;
   readonly #origin: string;
   readonly #base: string;
-  /** Headers of clients that it gets besides the usual ones. */
+  /** Headers of clients that it gets. */
   readonly passedHeaders: readonly string[];
   #dispatcher: Dispatcher | undefined;
 
   constructor(parts: GatewayClientParts) {
     const { origin, pathname } = parts.settings.baseUrl;
     this.#parts = parts;
-    this.passedHeaders = parts.settings.passedHeaders;
+    this.passedHeaders = passedHeaders(parts.settings.passedHeaders);
     this.#origin = origin;
     this.#base = pathname.replace(/\/+$/, '');
   }

@@ -31,13 +31,10 @@ export interface ExchangeOptions {
   readonly heldBytes: (answer: AnswerHead) => number;
   /**
    * Ends the exchange as long as nothing has been sent; after that the bank may have the request, and it runs to its
-   * end.
+   * end. A connection has one request at a time, so that one exchange at a time hears of it, by `onabort`.
    */
   readonly gone: AbortSignal;
 }
-
-/** undici's own coarse timers must fire later than ours. */
-const BACKSTOP_MS = 10_000;
 
 /**
  * One request to the gateway, sent once. At every moment, it is known whether anything has been sent: that decides what
@@ -59,7 +56,7 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
   private constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#timer = options.clock.schedule(options.timeoutMs, () => this.#abort(this.#late()));
-    options.gone.addEventListener('abort', this.#onGone);
+    options.gone.onabort = this.#onGone;
   }
 
   /**
@@ -113,10 +110,10 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
   }
 
   #dispatch(request: GatewayRequest): void {
-    const backstopMs = this.#options.timeoutMs + BACKSTOP_MS;
-    const timeouts = { headersTimeout: backstopMs, bodyTimeout: backstopMs };
+    // undici needs no timers of its own: ours ends the whole exchange.
+    const untimed = { ...request, headersTimeout: 0, bodyTimeout: 0 };
     try {
-      this.#options.dispatcher.dispatch({ ...request, ...timeouts }, this);
+      this.#options.dispatcher.dispatch(untimed, this);
     } catch (error) {
       this.#fail(this.#failureOf(error));
     }
@@ -169,7 +166,8 @@ export class GatewayExchange implements Dispatcher.DispatchHandler {
 
   #end(): void {
     this.#timer.cancel();
-    this.#options.gone.removeEventListener('abort', this.#onGone);
+    const { gone } = this.#options;
+    if (gone.onabort === this.#onGone) gone.onabort = null;
   }
 
   #late(): BrokerError {

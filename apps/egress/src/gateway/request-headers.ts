@@ -5,21 +5,24 @@ import { hopByHopOf } from './hop-by-hop.js';
 /** What a payment may need of a client's headers; nobody knows what a server of the bank makes of any other. */
 const PASSED = ['accept', 'accept-language', 'user-agent', 'x-request_id', 'x-request-id', 'traceparent', 'tracestate'];
 
+/** @param also further ones, by the configuration; none is of a session */
+export const passedHeaders = (also: readonly string[]): readonly string[] => [...PASSED, ...also];
+
 type Headers = Record<string, string | string[]>;
 
 /**
  * The headers of a request to the gateway but those of its body: few of the client's, and those of one session
  * (interface description, "Later requests").
- * @param also names of further headers of the client, by the configuration; none is of a session
+ * @param passed names of the client's headers that go on
  */
 export function requestHeaders(
   given: IncomingHttpHeaders,
   { deviceId, refreshToken }: Session,
-  also: readonly string[],
+  passed: readonly string[],
 ): Headers {
   const dropped = hopByHopOf(given);
   const headers: Headers = {};
-  for (const name of [...PASSED, ...also]) {
+  for (const name of passed) {
     const value = given[name];
     if (value !== undefined && !dropped.has(name)) headers[name] = value;
   }
