@@ -47,11 +47,13 @@ describe('a store that is back', () => {
     await cluster.clock.advance(HOUR);
     if (store !== undefined) store.down = false;
     const wish = { merchant: 'shop', minRemainingMs: 0, waitsThroughFailure: true, signal: neverAborted };
-    const read = Promise.allSettled([cluster.first.replica.wishes.read({ ...wish, waitMs: SECOND })]);
-    await cluster.clock.advance(1_400);
-    await read;
-    expect(cluster.stores[0]?.asksFor('claim')).toBeGreaterThan(0);
-    expect(cluster.gateway.calls).toHaveLength(2);
+    const read = async (): Promise<number> => {
+      const answer = Promise.allSettled([cluster.first.replica.wishes.read({ ...wish, waitMs: SECOND })]);
+      await cluster.clock.advance(1_400);
+      await answer;
+      return store?.asksFor('claim') ?? 0;
+    };
+    expect([await read(), (await read()) > 0]).toEqual([0, true]);
   });
 });
 

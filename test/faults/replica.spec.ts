@@ -1,6 +1,9 @@
+import { msBetween } from '#libs/clock';
 import type { SessionStore } from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
 import { altered } from './altered-store.js';
 import { Cluster, neverAborted } from './cluster.js';
+import type { FaultyStore } from './faulty-store.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -38,6 +41,30 @@ describe('a replica that comes to its store', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
     await cluster.clock.advance(2 * SECOND);
     expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('after a short one claims nothing while it still reads all that is left, however overdue', async () => {
+    const all = Promise.withResolvers<undefined>();
+    const slowly = altered('read', (store) => async (known) => {
+      if (known.length > 1) await all.promise;
+      return store.read(known);
+    });
+    const cluster = new Cluster({ graceMs: 1_500, lifetimeMs: 8 * SECOND, merchants: ['shop', 'stall'] });
+    await cluster.clock.advance(3 * SECOND);
+    const [store] = cluster.stores as [FaultyStore];
+    await cluster.clock.advance(msBetween(cluster.clock.now(), cluster.session().renewAt) - 10);
+    store.down = true;
+    await cluster.clock.advance(905);
+    store.attach(slowly(new MemorySessionStore({ clock: cluster.storeClock })));
+    store.down = false;
+    const claims = store.asksFor('claim');
+    void cluster.first.replica.resync();
+    await cluster.clock.advance(SECOND);
+    all.resolve(undefined);
+    await cluster.clock.advance(1_400);
+    expect(store.asksFor('claim')).toBe(claims);
+    await cluster.clock.advance(2 * SECOND);
+    expect(cluster.gateway.calls).toHaveLength(4);
   });
 });
 

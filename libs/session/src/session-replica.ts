@@ -557,6 +557,7 @@ export class SessionReplica {
   #invalidate(): void {
     this.#isComplete = false;
     this.#invalidations += 1;
+    this.#health.forget();
   }
 
   async #syncAll(): Promise<void> {

@@ -59,6 +59,11 @@ export class StoreHealth {
     return Math.max(0, Math.ceil(this.#graceEndsAtMs - this.#clock.monotonicMs()));
   }
 
+  /** The store may have lost what it knew: nobody has been heard until everything was read again. */
+  forget(): void {
+    this.#graceEndsAtMs = undefined;
+  }
+
   beginGrace(): void {
     this.#graceEndsAtMs = this.#clock.monotonicMs() + this.#graceMs;
   }
