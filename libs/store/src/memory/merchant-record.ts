@@ -70,8 +70,6 @@ export function newRecord({ monotonicMs }: StoreTime): MerchantRecord {
 
 // ---- Moments
 
-const endOf = ({ fromMs, lengthMs }: Moment): number => fromMs + lengthMs;
-
 /** Servers that take over from one another disagree by less. */
 const SET_BACK_MS = 2_000;
 
@@ -302,16 +300,26 @@ function agedReport({ atMs, ...report }: NonNullable<MerchantRecord['reported']>
   return { ...report, ageMs: nowMs - atMs };
 }
 
-/** Those whose moment is over, in the order in which it was to come. */
+/** Whose moment the setting of the clock has ended comes last. */
 export function dueIn(
   records: Iterable<readonly [string, MerchantRecord]>,
   limit: number,
   { monotonicMs }: StoreTime,
 ): DueMerchants {
-  const waits = Array.from(records, ([merchant, { due }]) => ({ merchant, due, inMs: leftMs(due, monotonicMs) }));
-  const over = waits.filter(({ inMs }) => inMs === 0).sort((one, other) => endOf(one.due) - endOf(other.due));
-  const merchants = over.slice(0, limit).map(({ merchant }) => merchant);
-  if (over.length > limit) return { merchants, nextDueInMs: 0 };
-  const nextDueInMs = waits.reduce((least, { inMs }) => (inMs > 0 ? Math.min(least, inMs) : least), Infinity);
-  return nextDueInMs === Infinity ? { merchants } : { merchants, nextDueInMs };
+  const waits = Array.from(records, ([merchant, { due }]) => ({
+    merchant,
+    dueInMs: leftMs(due, monotonicMs) || Math.min(0, due.fromMs + due.lengthMs - monotonicMs),
+  }));
+  return firstDue(waits, limit);
+}
+
+/** Those whose moment is over, the longest overdue first. `dueInMs`: 0 or less if it is over, and for how long. */
+export function firstDue(waits: readonly Pick<StoredState, 'merchant' | 'dueInMs'>[], limit: number): DueMerchants {
+  const inOrder = waits.toSorted((one, other) => one.dueInMs - other.dueInMs);
+  const due = inOrder.slice(0, limit).filter(({ dueInMs }) => dueInMs <= 0);
+  const next = inOrder[due.length];
+  return {
+    merchants: due.map(({ merchant }) => merchant),
+    ...(next && { nextDueInMs: Math.max(0, next.dueInMs) }),
+  };
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { grantingLine } from './redis-inspection.js';
 import { RedisKeys } from './redis-layout.js';
-import { mergeDue } from './redis-replies.js';
 import { batchesBy, inTurn } from './redis-script.js';
 import { prelude } from './scripts/prelude.lua.js';
 import { operationScripts, probeScript } from './scripts/probe.lua.js';
@@ -116,23 +115,6 @@ describe('RedisKeys', () => {
 
   it.each(['', 'a{b', 'a}b', 'x'.repeat(201)])('refuses the prefix "%s"', (prefix) => {
     expect(() => new RedisKeys(prefix, 1)).toThrow('configuration');
-  });
-});
-
-describe('mergeDue', () => {
-  it('lists over all shards what one sorted list would', () => {
-    const shard = fc.array(fc.record({ merchant: fc.string(), dueInMs: fc.integer({ min: -9, max: 9 }) }));
-    fc.assert(
-      fc.property(fc.array(shard), fc.integer({ min: 1, max: 5 }), (shards, limit) => {
-        const all = shards.flat().sort((a, b) => a.dueInMs - b.dueInMs);
-        const dueCount = Math.min(limit, all.filter(({ dueInMs }) => dueInMs <= 0).length);
-        const cut = shards.map((entries) => [...entries].sort((a, b) => a.dueInMs - b.dueInMs).slice(0, limit + 1));
-        const merged = mergeDue(cut, limit);
-        expect(merged.merchants).toEqual(all.slice(0, dueCount).map(({ merchant }) => merchant));
-        const next = all[dueCount];
-        expect(merged.nextDueInMs).toBe(next === undefined ? undefined : Math.max(0, next.dueInMs));
-      }),
-    );
   });
 });
 

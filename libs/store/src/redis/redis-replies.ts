@@ -1,7 +1,6 @@
 import type {
   ClaimRequest,
   ClaimResult,
-  DueMerchants,
   ReportResult,
   StoredReport,
   StoredSession,
@@ -82,27 +81,4 @@ function readReport(reply: ReadReply, generation: number): StoredReport | undefi
   const isHeldUp = by === 'budget' || by === 'cool_down';
   const heldUp = isHeldUp ? { heldUp: { by, forMs: Number(forMs) } as const } : {};
   return { generation, ageMs: Number(ageMs), ...heldUp, diedEarly: early === '1' };
-}
-
-interface DueEntry {
-  readonly merchant: string;
-  /** 0 or less: due, and for how long. */
-  readonly dueInMs: number;
-}
-
-/** Reads what due.lua returns for one shard: merchant, ms, merchant, ms, ... */
-export function readDueReply(reply: unknown): readonly DueEntry[] {
-  const flat = reply as readonly string[];
-  return flat.flatMap((merchant, at) => (at % 2 === 0 ? [{ merchant, dueInMs: Number(flat[at + 1]) }] : []));
-}
-
-/** Merges the shards' lists, each of which holds its `limit` + 1 earliest. Shards are compared by time left. */
-export function mergeDue(shards: readonly (readonly DueEntry[])[], limit: number): DueMerchants {
-  const inOrder = shards.flat().sort((a, b) => a.dueInMs - b.dueInMs);
-  const due = inOrder.slice(0, limit).filter(({ dueInMs }) => dueInMs <= 0);
-  const next = inOrder[due.length];
-  return {
-    merchants: due.map(({ merchant }) => merchant),
-    ...(next === undefined ? {} : { nextDueInMs: Math.max(0, next.dueInMs) }),
-  };
 }

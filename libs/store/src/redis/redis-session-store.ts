@@ -17,7 +17,7 @@ import type {
 } from '#libs/session';
 import { Redis } from 'ioredis';
 import { Announcer } from '../announcer.js';
-import { assertPublishable } from '../memory/merchant-record.js';
+import { assertPublishable, firstDue } from '../memory/merchant-record.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
 import { decodeAnnouncement, encodeAnnouncement, encodeFailure, type KeysOf, sealSession } from './redis-codec.js';
 import type { RedisConnection } from './redis-connection.js';
@@ -26,7 +26,7 @@ import { RedisHealth, type StateChangeHandler } from './redis-health.js';
 import { RedisKeys, shardsOf } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
 import { RedisProbe, ServerClocks } from './redis-probe.js';
-import { mergeDue, readClaimReply, readDueReply, type ReadReply, readReportReply, readState } from './redis-replies.js';
+import { readClaimReply, type ReadReply, readReportReply, readState } from './redis-replies.js';
 import { batchesBy, inTurn, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { dueScript } from './scripts/due.lua.js';
@@ -102,9 +102,11 @@ export class RedisSessionStore implements SessionStore {
   async due(limit: number): Promise<DueMerchants> {
     const pages = this.#keys.shards().map(async (shard) => {
       const call = { keys: [this.#keys.due(shard)], args: [limit + 1] };
-      return readDueReply(await this.#run(dueScript, call));
+      return (await this.#run(dueScript, call)) as readonly (readonly [merchant: string, dueInMs: string])[];
     });
-    return mergeDue(await Promise.all(pages), limit);
+    const listed = (await Promise.all(pages)).flat();
+    const waits = listed.map(([merchant, dueInMs]) => ({ merchant, dueInMs: Number(dueInMs) }));
+    return firstDue(waits, limit);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimResult> {
