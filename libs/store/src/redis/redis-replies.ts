@@ -1,11 +1,4 @@
-import type {
-  ClaimRequest,
-  ClaimResult,
-  ReportResult,
-  StoredReport,
-  StoredSession,
-  StoredState,
-} from '#libs/session';
+import type { ClaimRequest, ClaimResult, StoredReport, StoredSession, StoredState } from '#libs/session';
 import { decodeFailure, type KeysOf, openSession } from './redis-codec.js';
 
 /** Reads what claim.lua returns. */
@@ -24,24 +17,12 @@ export function readClaimReply(reply: unknown, { merchant, owner }: ClaimRequest
   }
 }
 
-/** Reads what report.lua returns. */
-export function readReportReply(reply: unknown): ReportResult {
-  const [isKept, diedEarly] = reply as [number, number];
-  return { isKept: isKept === 1, diedEarly: diedEarly === 1 };
-}
-
-/** What read.lua returns for one merchant; absent values are empty. */
+/** What read.lua returns for one merchant; absent texts are empty. */
 export type ReadReply = readonly [
-  kind: string,
-  generation: string,
-  sealed: string,
-  ageMs: string,
+  stored: readonly [kind: string, generation: string, sealed: string, ageMs: string],
   failure: string,
   dueInMs: string,
-  reportedAgeMs?: string,
-  heldUpBy?: string,
-  heldUpMs?: string,
-  diedEarly?: string,
+  report?: readonly [ageMs: string, heldUpBy: string, heldUpForMs: string, diedEarly: string],
 ];
 
 interface StateReading {
@@ -52,21 +33,19 @@ interface StateReading {
 }
 
 export async function readState(reply: ReadReply, reading: StateReading): Promise<StoredState> {
-  const [, generation, , , failureText, dueInMs] = reply;
-  const { merchant, nowMs } = reading;
-  const failure = failureText === '' ? undefined : decodeFailure(failureText, nowMs);
-  const reportedDead = readReport(reply, Number(generation));
+  const [stored, failureText, dueInMs, report] = reply;
+  const failure = failureText === '' ? undefined : decodeFailure(failureText, reading.nowMs);
   return {
-    merchant,
-    stored: await readSession(reply, reading),
-    ...(reportedDead === undefined ? {} : { reportedDead }),
-    ...(failure === undefined ? {} : { failure }),
+    merchant: reading.merchant,
+    stored: await readSession(stored, reading),
+    ...(report && { reportedDead: readReport(report, Number(stored[1])) }),
+    ...(failure && { failure }),
     dueInMs: Number(dueInMs),
   };
 }
 
-async function readSession(reply: ReadReply, { merchant, keysOf }: StateReading): Promise<StoredSession> {
-  const [kind, generationText, sealed, ageText] = reply;
+async function readSession(stored: ReadReply[0], { merchant, keysOf }: StateReading): Promise<StoredSession> {
+  const [kind, generationText, sealed, ageText] = stored;
   const [generation, ageMs] = [Number(generationText), Number(ageText)];
   if (kind === 'absent') return { kind };
   if (kind === 'unchanged') return { kind, ageMs };
@@ -75,10 +54,8 @@ async function readSession(reply: ReadReply, { merchant, keysOf }: StateReading)
 }
 
 /** A hold-up that only a later version knows is shown as a report without one. */
-function readReport(reply: ReadReply, generation: number): StoredReport | undefined {
-  const [, , , , , , ageMs, by, forMs, early] = reply;
-  if (ageMs === undefined) return undefined;
-  const isHeldUp = by === 'budget' || by === 'cool_down';
-  const heldUp = isHeldUp ? { heldUp: { by, forMs: Number(forMs) } as const } : {};
+function readReport(report: NonNullable<ReadReply[3]>, generation: number): StoredReport {
+  const [ageMs, by, forMs, early] = report;
+  const heldUp = by === 'budget' || by === 'cool_down' ? { heldUp: { by, forMs: Number(forMs) } as const } : {};
   return { generation, ageMs: Number(ageMs), ...heldUp, diedEarly: early === '1' };
 }

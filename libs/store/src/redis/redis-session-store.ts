@@ -26,7 +26,7 @@ import { RedisHealth, type StateChangeHandler } from './redis-health.js';
 import { RedisKeys, shardsOf } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
 import { RedisProbe, ServerClocks } from './redis-probe.js';
-import { readClaimReply, type ReadReply, readReportReply, readState } from './redis-replies.js';
+import { readClaimReply, type ReadReply, readState } from './redis-replies.js';
 import { batchesBy, inTurn, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { dueScript } from './scripts/due.lua.js';
@@ -163,7 +163,8 @@ export class RedisSessionStore implements SessionStore {
         ...[...this.#announcing({ merchant }), this.#sentAt(merchant)],
       ],
     });
-    return readReportReply(reply);
+    const [isKept, diedEarly] = reply as [number, number];
+    return { isKept: isKept === 1, diedEarly: diedEarly === 1 };
   }
 
   /** @returns undefined on a cluster, whose nodes know only their own subscribers */

@@ -27,7 +27,7 @@ if record.is_leased then
   if record.fence > floor then return { 'claimed', whole(record.fence), left, whole(record.failures) } end
 end
 
-local due_in = record.due and left_of(record.due) or 0
+local due_in = record.due_in or 0
 if due_in > 0 then
   if mode == 'when_due' then return { 'not_due', whole(due_in) } end
   if record.failures > 0 and ARGV[8] ~= '1' then return { 'backing_off', whole(due_in) } end
