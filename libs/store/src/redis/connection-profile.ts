@@ -64,8 +64,10 @@ export function serverOptions(
   timeouts: RedisTimeouts,
 ): ServerOptions {
   const retryStrategy = (attempt: number): number => reconnectDelayMs(attempt);
-  const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
-  if (connection.kind === 'single') return { ...common, ...connection.address, enableReadyCheck: false };
+  const common = { ...sharedOptions(timeouts), ...accessOptions(connection), retryStrategy };
+  if (connection.kind === 'single') {
+    return { ...common, ...connection.address, db: connection.database, enableReadyCheck: false };
+  }
   return {
     ...common,
     sentinels: connection.sentinels.map((address) => ({ ...address })),

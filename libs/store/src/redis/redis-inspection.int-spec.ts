@@ -221,7 +221,7 @@ describeWith('redis-server', 'the servers', () => {
     const { sentinels, primary, name } = await sentinel();
     const dead = { host: '127.0.0.1', port: 1 };
     const addresses = [dead, ...sentinels.map(({ address }) => address)];
-    const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name, database: 0 });
+    const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name });
     const address = `127.0.0.1:${primary.port}`;
     expect(await inspection.servers()).toEqual([expect.objectContaining({ address, role: 'master' })]);
     expect(await inspection.refusal()).toBeUndefined();
@@ -230,7 +230,7 @@ describeWith('redis-server', 'the servers', () => {
   it('are none where no primary is watched under the name', async () => {
     const { sentinels } = await sentinel();
     const addresses = sentinels.map(({ address }) => address);
-    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong', database: 0 }));
+    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong' }));
     expect(failure.detail).toMatch(/^wrong of the sentinels 127.*: no sentinel names a primary$/);
   });
 
