@@ -185,7 +185,7 @@ describe('the probe', () => {
   it('judges a failure by what was known when it happened, however late its other parts end', async () => {
     const away = new LinksOnTheirWayBack();
     const clock = new FakeClock();
-    const keys = new RedisKeys('broker', 1);
+    const keys = new RedisKeys('broker', { kind: 'single' });
     const probe = new RedisProbe({
       links: away.links,
       keys,

@@ -7,7 +7,7 @@ import { addressOf, nameOf, type RedisConnection } from './redis-connection.js';
 import { isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS, type RedisVerdict } from './redis-failure.js';
 import { reportingRefusedGreeting } from './redis-links.js';
 import type { RedisClient } from './redis-script.js';
-import { RedisKeys, shardsOf } from './redis-layout.js';
+import { RedisKeys } from './redis-layout.js';
 import { probeShard } from './redis-probe.js';
 
 /**
@@ -107,7 +107,7 @@ export class RedisInspection {
    * @returns what the first part that failed means
    */
   async refusal(): Promise<RedisVerdict | undefined> {
-    const keys = new RedisKeys(this.#options.keyPrefix, shardsOf(this.#options.connection));
+    const keys = new RedisKeys(this.#options.keyPrefix, this.#options.connection);
     try {
       for (const shard of keys.shards()) await probeShard(this.#client, keys, { shard, announces: true });
       await this.#client.subscribe(keys.channel);

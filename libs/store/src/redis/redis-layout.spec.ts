@@ -46,7 +46,7 @@ function setBy({ body }: { readonly body: string }): string[] {
 
 describe('docs/reference/redis-keys.md', () => {
   it('names the keys as they are made', () => {
-    const keys = new RedisKeys('p', 1);
+    const keys = new RedisKeys('p', { kind: 'single' });
     const { merchant, calls, due } = keys.of('<id>', 0);
     const named = tableBelow('What lies there').map(([name = '']) => `p${name.replace('{n}', '{0}')}`);
     expect(named).toEqual([merchant, calls, due, keys.channel]);
@@ -88,7 +88,7 @@ describe('the line that grants rights', () => {
 
 describe('RedisKeys', () => {
   it('puts all keys of a merchant and its due moments under one hash tag, whatever the merchant is called', () => {
-    const keys = new RedisKeys('broker', 16);
+    const keys = new RedisKeys('broker', { kind: 'cluster' });
     fc.assert(
       fc.property(fc.string(), (merchant) => {
         const tag = `broker:{${keys.shardOf(merchant)}}:`;
@@ -98,7 +98,7 @@ describe('RedisKeys', () => {
   });
 
   it('spreads merchants evenly enough over the shards', () => {
-    const keys = new RedisKeys('broker', 16);
+    const keys = new RedisKeys('broker', { kind: 'cluster' });
     const counts = new Map<number, number>();
     for (let index = 0; index < 16_000; index += 1) {
       const shard = keys.shardOf(`merchant-${index}`);
@@ -109,12 +109,12 @@ describe('RedisKeys', () => {
   });
 
   it('keeps a merchant in its shard for ever: stored data depends on it', () => {
-    const keys = new RedisKeys('broker', 16);
+    const keys = new RedisKeys('broker', { kind: 'cluster' });
     expect(['shop', 'second', 'żółw'].map((merchant) => keys.shardOf(merchant))).toEqual([9, 13, 6]);
   });
 
   it.each(['', 'a{b', 'a}b', 'x'.repeat(201)])('refuses the prefix "%s"', (prefix) => {
-    expect(() => new RedisKeys(prefix, 1)).toThrow('configuration');
+    expect(() => new RedisKeys(prefix, { kind: 'single' })).toThrow('configuration');
   });
 });
 

@@ -23,7 +23,7 @@ import { decodeAnnouncement, encodeAnnouncement, encodeFailure, type KeysOf, sea
 import type { RedisConnection } from './redis-connection.js';
 import { storeFailure } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
-import { RedisKeys, shardsOf } from './redis-layout.js';
+import { RedisKeys } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
 import { RedisProbe, ServerClocks } from './redis-probe.js';
 import { readClaimReply, type ReadReply, readState } from './redis-replies.js';
@@ -66,7 +66,7 @@ export class RedisSessionStore implements SessionStore {
   private constructor(options: RedisSessionStoreOptions) {
     const { connection, clock, keysOf, onStateChange } = options;
     const timeouts = { ...DEFAULT_REDIS_TIMEOUTS, ...options.timeouts };
-    const keys = new RedisKeys(options.keyPrefix, shardsOf(connection));
+    const keys = new RedisKeys(options.keyPrefix, connection);
     const links = new RedisLinks({
       connection,
       timeouts,
