@@ -218,16 +218,11 @@ export function publishIn(
   if (Math.max(record.fence, generationIn(record)) > generation) return { record: before, answer: 'fenced' };
   const isOwnLease = record.fence === generation && (lease?.owner ?? record.lease?.owner) === record.lease?.owner;
   const stored = { session, answeredAtMs: nowMs - ageMs };
-  const after =
-    isLeased(record, nowMs) && !isOwnLease
-      ? { ...record, stored }
-      : {
-          ...without(record, ['lease', 'failure']),
-          stored,
-          failures: 0,
-          due: { fromMs: nowMs, lengthMs: nextDueInMs },
-        };
-  return { record: after, answer: 'published', announcement: { kind: 'changed', merchant, generation } };
+  const due = { fromMs: nowMs, lengthMs: nextDueInMs };
+  const isBesideAnother = isLeased(record, nowMs) && !isOwnLease;
+  const freed = isBesideAnother ? {} : { lease: undefined, failures: 0, failure: undefined, due };
+  const announcement = { kind: 'changed', merchant, generation } as const;
+  return { record: { ...record, stored, ...freed }, answer: 'published', announcement };
 }
 
 /** The lease is free, the merchant falls due, and a failure counts. */
@@ -241,7 +236,7 @@ export function releaseIn(
   if (lease?.owner !== owner || record.fence !== fence || !isLeased(record, nowMs)) return { record, answer: false };
   const { called, failure } = release;
   const due = { fromMs: nowMs, lengthMs: release.nextDueInMs };
-  const freed = { ...(called ? without(record, ['lease']) : uncalled(record, lease.end.fromMs)), due };
+  const freed = { ...(called ? record : uncalled(record, lease.end.fromMs)), lease: undefined, due };
   if (failure === undefined) return { record: freed, answer: true };
   const failed = { ...freed, failures: failuresAfter(record.failures, called), failure };
   return { record: failed, answer: true, announcement: { kind: 'changed', merchant } };
@@ -250,8 +245,8 @@ export function releaseIn(
 /** The gateway was never called: the call and the cool-down that came with the lease are given back. */
 function uncalled(record: MerchantRecord, grantedAtMs: number): MerchantRecord {
   const calls = record.calls.filter(({ fence }) => fence !== record.fence);
-  const isOfThisLease = record.cooledDownAtMs === grantedAtMs;
-  return { ...without(record, isOfThisLease ? ['lease', 'cooledDownAtMs'] : ['lease']), calls };
+  const cooledDownAtMs = record.cooledDownAtMs === grantedAtMs ? undefined : record.cooledDownAtMs;
+  return { ...record, calls, cooledDownAtMs };
 }
 
 /** Whether it proves anything is decided here: a call under a later lease may have ended the session as well. */
@@ -267,12 +262,6 @@ export function reportIn(
   const reported = { generation, atMs: time.monotonicMs - ageMs, ...(heldUp && { heldUp }), diedEarly };
   const announcement = { kind: 'changed', merchant } as const;
   return { record: { ...record, reported }, answer: { isKept: true, diedEarly }, announcement };
-}
-
-function without(record: MerchantRecord, names: readonly ('lease' | 'failure' | 'cooledDownAtMs')[]): MerchantRecord {
-  const after = { ...record };
-  for (const name of names) delete after[name];
-  return after;
 }
 
 // ---- Read, due
