@@ -196,12 +196,10 @@ function withCountedCalls(record: MerchantRecord, { budget }: ClaimRequest, nowM
  * @throws BrokerError `internal_error`
  */
 export function assertPublishable({ merchant, generation }: Session, lease: Lease | undefined): void {
-  if (!Number.isSafeInteger(generation) || generation <= 0) {
-    throw new BrokerError('internal_error', { detail: 'the generation of a session is a whole number above 0' });
-  }
-  if (lease === undefined || (merchant === lease.merchant && generation === lease.fence)) return;
+  const isOfLease = lease === undefined || (merchant === lease.merchant && generation === lease.fence);
+  if (isOfLease && Number.isSafeInteger(generation) && generation > 0) return;
   throw new BrokerError('internal_error', {
-    detail: 'a session can only be published under the lease of its own merchant and generation',
+    detail: "a session is published under a whole number above 0: that of its own merchant's lease, if it has one",
   });
 }
 
