@@ -19,7 +19,7 @@ import { Redis } from 'ioredis';
 import { Announcer } from '../announcer.js';
 import { assertPublishable, firstDue } from '../memory/merchant-record.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
-import { decodeAnnouncement, encodeAnnouncement, encodeFailure, type KeysOf, sealSession } from './redis-codec.js';
+import { decodeAnnouncement, type KeysOf, sealSession } from './redis-codec.js';
 import type { RedisConnection } from './redis-connection.js';
 import { storeFailure } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
@@ -143,7 +143,7 @@ export class RedisSessionStore implements SessionStore {
   async release(lease: Lease, { called, nextDueInMs, failure }: LeaseRelease): Promise<boolean> {
     const { merchant, owner, fence } = lease;
     const keys = this.#keys.of(merchant);
-    const record = failure === undefined ? '' : encodeFailure(failure);
+    const record = failure === undefined ? '' : JSON.stringify(failure);
     const released = await this.#run(releaseScript, {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
@@ -170,7 +170,7 @@ export class RedisSessionStore implements SessionStore {
   /** @returns undefined on a cluster, whose nodes know only their own subscribers */
   async announce(signal: ReplicaSignal): Promise<number | undefined> {
     const client = this.#links.commands;
-    const listeners = await this.#answered('announce', client.publish(this.#keys.channel, encodeAnnouncement(signal)));
+    const listeners = await this.#answered('announce', client.publish(this.#keys.channel, JSON.stringify(signal)));
     return client instanceof Redis ? listeners : undefined;
   }
 
@@ -225,7 +225,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   #announcing(changed: { readonly merchant: string; readonly generation?: number }): readonly string[] {
-    return [this.#keys.channel, encodeAnnouncement({ kind: 'changed', ...changed })];
+    return [this.#keys.channel, JSON.stringify({ kind: 'changed', ...changed } satisfies Announcement)];
   }
 
   #hear(channel: string, message: string): void {
