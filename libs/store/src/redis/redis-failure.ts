@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
 
-/** `refused`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
+/** `refuses`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
 export interface RedisVerdict {
-  readonly kind: 'refused' | 'silent';
+  readonly kind: 'refuses' | 'silent';
   /** In words that can be logged: a reply's code (`NOPERM`, `OOM`, `READONLY`, ...) if there was a reply. */
   readonly reason: string;
 }
@@ -52,11 +52,11 @@ const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_
 export function judgeRedisError(error: unknown): RedisVerdict {
   if (!types.isNativeError(error)) return { kind: 'silent', reason: 'an unknown failure' };
   const reply = replyReason(error);
-  if (reply !== undefined) return { kind: 'refused', reason: reply };
+  if (reply !== undefined) return { kind: 'refuses', reason: reply };
   const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
-  if (ofNode?.kind === 'refused') return ofNode;
+  if (ofNode?.kind === 'refuses') return ofNode;
   const reason = silenceReason(error);
-  return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refused' : 'silent', reason };
+  return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refuses' : 'silent', reason };
 }
 
 /** Whether the reason is that the certificate of the server, or TLS as a whole, is wrong. */
@@ -84,7 +84,7 @@ function silenceReason(error: Error): string {
 
 /** The error that every operation of the store throws if Redis fails it. It deliberately has no cause. */
 export function storeFailure(operation: string, { kind, reason }: RedisVerdict): BrokerError {
-  const code = kind === 'refused' ? 'store_refused' : 'store_unavailable';
+  const code = kind === 'refuses' ? 'store_refused' : 'store_unavailable';
   return new BrokerError(code, { detail: `${operation}: ${reason}` });
 }
 

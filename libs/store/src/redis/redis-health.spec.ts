@@ -165,7 +165,7 @@ describe('RedisHealth', () => {
   });
 });
 
-const LOADING: RedisVerdict = { kind: 'refused', reason: 'LOADING' };
+const LOADING: RedisVerdict = { kind: 'refuses', reason: 'LOADING' };
 const NOT_CONNECTED: RedisVerdict = { kind: 'silent', reason: 'not connected' };
 
 /** The connection for commands is away, for a reason that its return takes away; the other one answers late. */

@@ -160,7 +160,7 @@ describeWith('redis-server', 'what the broker does', () => {
     const refusalOf = async (): Promise<unknown> => (await inspect(asUser(redis))).refusal();
     setUser(redis, GRANTED);
     expect(await refusalOf()).toBeUndefined();
-    const noRight = { kind: 'refused', reason: 'NOPERM' };
+    const noRight = { kind: 'refuses', reason: 'NOPERM' };
     for (const lacking of ['+pexpire', '+publish', '+subscribe']) {
       setUser(
         redis,
@@ -176,7 +176,7 @@ describeWith('redis-server', 'what the broker does', () => {
 
   it('is refused by a replica', async () => {
     const { replica } = await sentinel();
-    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refused', reason: 'READONLY' });
+    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refuses', reason: 'READONLY' });
   });
 
   it('leaves no trace in the store', async () => {
@@ -250,9 +250,9 @@ describeWith('redis-server', 'the servers', () => {
       last,
       onCluster.filter((right) => right !== '+zadd'),
     );
-    expect(await (await inspect(user)).refusal()).toEqual({ kind: 'refused', reason: 'NOPERM' });
+    expect(await (await inspect(user)).refusal()).toEqual({ kind: 'refuses', reason: 'NOPERM' });
     last.cli('cluster', 'delslots', '16383');
     await last.untilSays('cluster_state:fail', 'cluster', 'info');
-    expect(await (await inspect(connection)).refusal()).toEqual({ kind: 'refused', reason: 'CLUSTERDOWN' });
+    expect(await (await inspect(connection)).refusal()).toEqual({ kind: 'refuses', reason: 'CLUSTERDOWN' });
   });
 });

@@ -21,7 +21,7 @@ export class StoreInspectionFailure extends BrokerError {
   /** @param place host and port, possibly followed by what was asked */
   constructor(place: string, error: unknown) {
     const { kind, reason } = judgeRedisError(error);
-    const isPersons = kind === 'refused' || reason === NOT_REDIS;
+    const isPersons = kind === 'refuses' || reason === NOT_REDIS;
     super(isPersons ? 'store_refused' : 'store_unavailable', { detail: detailOf(place, reason) });
     this.mark = reason;
   }
