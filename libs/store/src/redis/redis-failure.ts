@@ -34,6 +34,11 @@ const libraryMessages: readonly (readonly [RegExp, string])[] = [
 /** From a server that has fewer databases or, as a node of a cluster, only database 0. */
 export const NO_DATABASE = 'no database of that number';
 
+/** What is said of the first pattern that fits the text. */
+function saidOf(table: readonly (readonly [RegExp, string, ...unknown[]])[], text: string): string | undefined {
+  return table.find(([pattern]) => pattern.test(text))?.[1];
+}
+
 /** Replies whose first word says less than is known. */
 const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR max number of clients/, 'MAXCLIENTS'],
@@ -65,21 +70,16 @@ export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
 function replyReason({ name, message }: Error): string | undefined {
   if (name !== 'ReplyError') return undefined;
-  const known = replyReasons.find(([pattern]) => pattern.test(message));
-  return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
+  return saidOf(replyReasons, message) ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
 }
 
 /** In words of ours, or a code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, … */
 function silenceReason(error: Error): string {
-  const fits =
-    (text: string) =>
-    ([pattern]: readonly [RegExp, ...unknown[]]) =>
-      pattern.test(text);
-  const known = libraryMessages.find(fits(error.message));
-  if (known !== undefined) return known[1];
+  const known = saidOf(libraryMessages, error.message);
+  if (known !== undefined) return known;
   const code: unknown = 'code' in error ? error.code : undefined;
   if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_/]{2,60}$/.test(code)) return error.name;
-  return alerts.find(fits(code))?.[1] ?? code;
+  return saidOf(alerts, code) ?? code;
 }
 
 /** The error that every operation of the store throws if Redis fails it. It deliberately has no cause. */
