@@ -9,6 +9,7 @@ import { reportingRefusedGreeting } from './redis-links.js';
 import type { RedisClient } from './redis-script.js';
 import { RedisKeys } from './redis-layout.js';
 import { probeShard } from './redis-probe.js';
+import type { RedisSessionStoreOptions } from './redis-session-store.js';
 
 /**
  * The store could not be inspected. `store_refused`: a person has to fix rights, passwords, certificates or the address;
@@ -64,12 +65,7 @@ export function grantingLine({ kind, credentials }: RedisConnection, keyPrefix: 
   return `ACL SETUSER ${credentials?.username ?? 'default'} ~${keyPrefix}:* &${keyPrefix}:* ${rights}`;
 }
 
-interface RedisInspectionOptions {
-  readonly connection: RedisConnection;
-  readonly keyPrefix: string;
-  readonly clock: Clock;
-  readonly timeouts?: Partial<RedisTimeouts>;
-}
+type RedisInspectionOptions = Omit<RedisSessionStoreOptions, 'keysOf' | 'onStateChange'>;
 
 /** Inspects the store as the broker's own user and with the broker's own connection settings, and leaves it as it is. */
 export class RedisInspection {
@@ -98,7 +94,8 @@ export class RedisInspection {
   }
 
   servers(): Promise<readonly ServerFacts[]> {
-    return Promise.all(this.#servers().map((server) => factsOf(server, this.#options.clock)));
+    const servers = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
+    return Promise.all(servers.map((server) => factsOf(server, this.#options.clock)));
   }
 
   /**
@@ -120,10 +117,6 @@ export class RedisInspection {
   close(): void {
     // Disconnecting a closed client would leave a timer of the library running.
     if (this.#client.status !== 'end') this.#client.disconnect();
-  }
-
-  #servers(): readonly Redis[] {
-    return this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
   }
 }
 
