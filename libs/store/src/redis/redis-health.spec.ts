@@ -3,7 +3,6 @@ import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import { RedisHealth } from './redis-health.js';
 import { RedisKeys } from './redis-layout.js';
 import { type ProbedLinks, RedisProbe } from './redis-probe.js';
-import { ServerClocks } from './redis-probe.js';
 
 const silence = (): Error => new Error('Command timed out');
 const refusal = (message = 'READONLY no writes here'): Error =>
@@ -190,7 +189,6 @@ describe('the probe', () => {
       links: away.links,
       keys,
       clock,
-      serverClocks: new ServerClocks(clock),
       timeoutMs: 1_000,
       onGap: () => undefined,
     });

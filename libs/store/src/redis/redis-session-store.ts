@@ -25,7 +25,7 @@ import { storeFailure } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
 import { RedisKeys } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
-import { RedisProbe, ServerClocks } from './redis-probe.js';
+import { RedisProbe } from './redis-probe.js';
 import { readClaimReply, type ReadReply, readState } from './redis-replies.js';
 import { batchesBy, inTurn, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 import { claimScript } from './scripts/claim.lua.js';
@@ -54,7 +54,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #announcer = new Announcer();
   readonly #links: RedisLinks;
   readonly #health: RedisHealth;
-  readonly #serverClocks: ServerClocks;
+  readonly #probe: RedisProbe;
 
   /** Connects, and resolves once it is known whether Redis answers. Lost connections are restored. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
@@ -66,24 +66,21 @@ export class RedisSessionStore implements SessionStore {
   private constructor(options: RedisSessionStoreOptions) {
     const { connection, clock, keysOf, onStateChange } = options;
     const timeouts = { ...DEFAULT_REDIS_TIMEOUTS, ...options.timeouts };
-    const keys = new RedisKeys(options.keyPrefix, connection);
-    const links = new RedisLinks({
+    const timeoutMs = 2 * timeouts.commandMs;
+    this.#keysOf = keysOf;
+    this.#keys = new RedisKeys(options.keyPrefix, connection);
+    this.#links = new RedisLinks({
       connection,
       timeouts,
       clock,
       onChanged: () => this.#health.probeIn(0),
       onLost: () => this.#health.failed(),
     });
-    const timeoutMs = 2 * timeouts.commandMs;
     const onGap = (): void => this.#announcer.announce({ kind: 'gap' });
-    const serverClocks = new ServerClocks(clock);
-    const probe = new RedisProbe({ links, keys, clock, serverClocks, timeoutMs, onGap });
-    this.#keysOf = keysOf;
-    this.#keys = keys;
-    this.#serverClocks = serverClocks;
-    this.#links = links;
+    const probe = new RedisProbe({ links: this.#links, keys: this.#keys, clock, timeoutMs, onGap });
+    this.#probe = probe;
     this.#health = new RedisHealth({ clock, onStateChange, probe: () => probe.run(), stalledAfterMs: 2 * timeoutMs });
-    links.onMessage((channel, message) => this.#hear(channel, message));
+    this.#links.onMessage((channel, message) => this.#hear(channel, message));
     // Until then, silence is no answer: the connections are coming up.
     this.#health.probeIn(timeouts.connectMs);
   }
@@ -220,7 +217,7 @@ export class RedisSessionStore implements SessionStore {
 
   /** What a script that is told an age is told as well, in case that it waits before it is run. */
   #sentAt(merchant: string): string {
-    const nowMs = this.#serverClocks.nowMs(this.#keys.shardOf(merchant));
+    const nowMs = this.#probe.clocks.nowMs(this.#keys.shardOf(merchant));
     return nowMs === undefined ? '' : String(Math.floor(nowMs));
   }
 
