@@ -47,9 +47,6 @@ const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
 
-/** A certificate that does not verify: there was an answer, and a person has to fix it. */
-const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
-
 /**
  * What went wrong. The client library attaches a command's arguments (sessions, passwords) to its errors, and a server
  * quotes them in its messages, so neither is ever passed on.
@@ -64,8 +61,9 @@ export function judgeRedisError(error: unknown): RedisVerdict {
   return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refuses' : 'silent', reason };
 }
 
-/** Whether the reason is that the certificate of the server, or TLS as a whole, is wrong. */
-export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
+/** Whether the certificate of the server, or TLS as a whole, is wrong: it did answer, and a person has to fix it. */
+export const isUntrusted = (reason: string): boolean =>
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/.test(reason);
 
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
 function replyReason({ name, message }: Error): string | undefined {

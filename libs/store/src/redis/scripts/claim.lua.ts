@@ -15,7 +15,8 @@ export const claimScript = defineScript(
 -- It leads to a call, even if it only repeats a lease that was already granted.
 begin_if_memory_is_left(KEYS[3])
 local merchant, owner, mode = ARGV[1], ARGV[2], ARGV[4]
-local length, newer_than, floor, cool_down = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6]), tonumber(ARGV[7])
+local length, newer_than, floor, cool_down = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+if floor > MAX_GENERATION then floor = 0 end
 present(KEYS[3], 'zset')
 local record = record_of(KEYS[1], floor)
 

@@ -18,11 +18,6 @@ local function believed(text, known)
   return number
 end
 
-local function floor_of(text)
-  local floor = tonumber(text)
-  return floor <= MAX_GENERATION and floor or 0
-end
-
 -- Whether the key exists. If it has another type, it is not ours and is removed.
 local function present(key, kind)
   local found = redis.call('TYPE', key).ok
