@@ -19,7 +19,7 @@ export interface RedisAddress {
   readonly port: number;
 }
 
-export interface RedisCredentials {
+interface RedisCredentials {
   /** ACL user; without one, `password` belongs to the default user. */
   readonly username?: string;
   readonly password?: string;
