@@ -39,13 +39,10 @@ if cool_down > 0 and record.cooled_down_at then
   if left > 0 then return { 'cooled_down', whole(left) } end
 end
 
-local longest = 0
-for i = 9, #ARGV, 2 do longest = math.max(longest, tonumber(ARGV[i + 1])) end
 -- No budget has this many calls: the set is not ours.
 local MAX_CALLS = 10000
 if present(KEYS[2], 'zset') then
   if redis.call('ZCARD', KEYS[2]) > MAX_CALLS then redis.call('UNLINK', KEYS[2]) end
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - longest))
   -- Calls in the future were made before the clock was set back: they count from now on.
   for _, call in ipairs(redis.call('ZRANGE', KEYS[2], '(' .. whole(now), '+inf', 'BYSCORE')) do
     redis.call('ZADD', KEYS[2], whole(now), call)
@@ -60,17 +57,19 @@ local function wait_for(calls, window)
   return made_at and made_at + window - now or 0
 end
 
-local spent, spent_window = 0, 0
+local spent, spent_window, longest = 0, 0, 0
 for i = 9, #ARGV, 2 do
   local window = tonumber(ARGV[i + 1])
   local wait = wait_for(tonumber(ARGV[i]), window)
   if wait > spent then spent, spent_window = wait, window end
+  longest = math.max(longest, window)
 end
 if spent > 0 then return { 'budget_exhausted', whole(spent), whole(spent_window) } end
 
 local fence = whole(math.max(record.fence + 1, record.generation + 1, floor + 1, now))
 redis.call('HSET', KEYS[1], 'fence', fence, 'owner', owner, 'lease', whole(now) .. ' ' .. whole(length))
 if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - longest))
 redis.call('ZADD', KEYS[2], whole(now), fence)
 redis.call('PEXPIRE', KEYS[2], whole(longest))
 fall_due(KEYS[1], KEYS[3], merchant, length)
