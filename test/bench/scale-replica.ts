@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { plusMs, SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import { type IssuedSession, type SessionGateway, SessionReplica } from '#libs/session';
-import { parseRedisUrl, RedisSessionStore } from '#libs/store';
+import { redisConnection, RedisSessionStore } from '#libs/store';
 import { anIssuedSession, eventually, RecordedEvents, someSettings } from '#libs/testing';
 
 /**
@@ -30,7 +30,7 @@ const gateway: SessionGateway = {
 const events = new RecordedEvents();
 const emptyHeap = heapBytes();
 const store = await RedisSessionStore.open({
-  connection: parseRedisUrl(url),
+  connection: redisConnection({ place: { kind: 'url', url } }),
   keyPrefix: 'scale',
   keysOf: () => [key],
   clock,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, SystemClock } from '#libs/clock';
-import type { RedisConnection, RedisCredentials } from '#libs/store';
+import type { RedisConnection } from '#libs/store';
 import { eventually } from '#libs/testing';
 import { Consumers } from './consumers.js';
 import type { Fleet, MatrixSettings } from './fleet.js';
@@ -38,7 +38,7 @@ export interface StageSetUp {
   /** Each replica has its own network to Redis, which can be cut. */
   readonly networks?: boolean;
   readonly clockOf?: (replica: number) => Clock;
-  readonly credentials?: RedisCredentials;
+  readonly credentials?: NonNullable<RedisConnection['credentials']>;
   /** What Redis is told before the first replica starts. */
   readonly prepared?: readonly string[];
   /** Consumers report sessions that are refused. */

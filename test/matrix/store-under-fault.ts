@@ -140,7 +140,7 @@ function keysOf(server: RedisProcess): readonly string[] {
 function ofSentinel(fixture: SentinelFixture): StoreParts {
   const sentinels = fixture.sentinels.map(({ address }) => address);
   return {
-    connection: { kind: 'sentinel', sentinels, name: fixture.name, database: 0 },
+    connection: { kind: 'sentinel', sentinels, name: fixture.name },
     servers: [fixture.primary, fixture.replica],
     stop: fixture.stop,
     sentinel: fixture,

@@ -223,7 +223,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'the store forgets the call of a lease that is released',
     breaks: '6 the share of the schedule',
     file: store,
-    find: "called ? without(record, ['lease']) : uncalled(record, lease.end.fromMs)",
+    find: 'called ? record : uncalled(record, lease.end.fromMs)',
     replace: 'uncalled(record, lease.end.fromMs)',
   },
   {

@@ -127,7 +127,7 @@ describeWith('redis-server', 'a failover by Sentinel', () => {
   it('costs at most one call, and no read', async () => {
     const fixture = await startRedisSentinel();
     const sentinels = fixture.sentinels.map(({ address }) => address);
-    const connection: RedisConnection = { kind: 'sentinel', sentinels, name: fixture.name, database: 0 };
+    const connection: RedisConnection = { kind: 'sentinel', sentinels, name: fixture.name };
     const group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => connection });
     try {
       await eventually(() => group.agrees());

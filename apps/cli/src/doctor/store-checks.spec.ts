@@ -23,7 +23,7 @@ interface Played {
 /** A look at a store that finds this. */
 function visit({ server = {}, failure, refusal }: Played): StoreVisit {
   const facts = { address: PLACE, version: '7.4.1', role: 'master', evictionPolicy: 'noeviction', ...server };
-  const refused = refusal === undefined ? undefined : { kind: 'refused', reason: refusal };
+  const refused = refusal === undefined ? undefined : { kind: 'refuses', reason: refusal };
   const looks = {
     keyPrefix: 'broker',
     connection,

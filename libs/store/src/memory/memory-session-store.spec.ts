@@ -9,7 +9,7 @@ import {
   type StoreUnderTest,
 } from '#libs/testing';
 import { MemorySessionStore } from './memory-session-store.js';
-import { claimIn, newRecord } from './merchant-record.js';
+import { claimIn, firstDue, newRecord } from './merchant-record.js';
 
 /** The clock of a store, which can be set: it is the only clock that the store's moments are counted by. */
 class StoreClock extends FakeClock {
@@ -110,6 +110,23 @@ describe('MemorySessionStore', () => {
     await store.close();
     await published;
     expect(heard).toEqual([]);
+  });
+});
+
+describe('firstDue', () => {
+  it('lists of the earliest of several shards what one sorted list of all would', () => {
+    const shard = fc.array(fc.record({ merchant: fc.string(), dueInMs: fc.integer({ min: -9, max: 9 }) }));
+    fc.assert(
+      fc.property(fc.array(shard), fc.integer({ min: 1, max: 5 }), (shards, limit) => {
+        const all = shards.flat().sort((a, b) => a.dueInMs - b.dueInMs);
+        const dueCount = Math.min(limit, all.filter(({ dueInMs }) => dueInMs <= 0).length);
+        const cut = shards.map((entries) => entries.toSorted((a, b) => a.dueInMs - b.dueInMs).slice(0, limit + 1));
+        const listed = firstDue(cut.flat(), limit);
+        expect(listed.merchants).toEqual(all.slice(0, dueCount).map(({ merchant }) => merchant));
+        const next = all[dueCount];
+        expect(listed.nextDueInMs).toBe(next === undefined ? undefined : Math.max(0, next.dueInMs));
+      }),
+    );
   });
 });
 

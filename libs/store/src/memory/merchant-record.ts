@@ -70,8 +70,6 @@ export function newRecord({ monotonicMs }: StoreTime): MerchantRecord {
 
 // ---- Moments
 
-const endOf = ({ fromMs, lengthMs }: Moment): number => fromMs + lengthMs;
-
 /** Servers that take over from one another disagree by less. */
 const SET_BACK_MS = 2_000;
 
@@ -198,12 +196,10 @@ function withCountedCalls(record: MerchantRecord, { budget }: ClaimRequest, nowM
  * @throws BrokerError `internal_error`
  */
 export function assertPublishable({ merchant, generation }: Session, lease: Lease | undefined): void {
-  if (!Number.isSafeInteger(generation) || generation <= 0) {
-    throw new BrokerError('internal_error', { detail: 'the generation of a session is a whole number above 0' });
-  }
-  if (lease === undefined || (merchant === lease.merchant && generation === lease.fence)) return;
+  const isOfLease = lease === undefined || (merchant === lease.merchant && generation === lease.fence);
+  if (isOfLease && Number.isSafeInteger(generation) && generation > 0) return;
   throw new BrokerError('internal_error', {
-    detail: 'a session can only be published under the lease of its own merchant and generation',
+    detail: "a session is published under a whole number above 0: that of its own merchant's lease, if it has one",
   });
 }
 
@@ -220,16 +216,11 @@ export function publishIn(
   if (Math.max(record.fence, generationIn(record)) > generation) return { record: before, answer: 'fenced' };
   const isOwnLease = record.fence === generation && (lease?.owner ?? record.lease?.owner) === record.lease?.owner;
   const stored = { session, answeredAtMs: nowMs - ageMs };
-  const after =
-    isLeased(record, nowMs) && !isOwnLease
-      ? { ...record, stored }
-      : {
-          ...without(record, ['lease', 'failure']),
-          stored,
-          failures: 0,
-          due: { fromMs: nowMs, lengthMs: nextDueInMs },
-        };
-  return { record: after, answer: 'published', announcement: { kind: 'changed', merchant, generation } };
+  const due = { fromMs: nowMs, lengthMs: nextDueInMs };
+  const isBesideAnother = isLeased(record, nowMs) && !isOwnLease;
+  const freed = isBesideAnother ? {} : { lease: undefined, failures: 0, failure: undefined, due };
+  const announcement = { kind: 'changed', merchant, generation } as const;
+  return { record: { ...record, stored, ...freed }, answer: 'published', announcement };
 }
 
 /** The lease is free, the merchant falls due, and a failure counts. */
@@ -243,7 +234,7 @@ export function releaseIn(
   if (lease?.owner !== owner || record.fence !== fence || !isLeased(record, nowMs)) return { record, answer: false };
   const { called, failure } = release;
   const due = { fromMs: nowMs, lengthMs: release.nextDueInMs };
-  const freed = { ...(called ? without(record, ['lease']) : uncalled(record, lease.end.fromMs)), due };
+  const freed = { ...(called ? record : uncalled(record, lease.end.fromMs)), lease: undefined, due };
   if (failure === undefined) return { record: freed, answer: true };
   const failed = { ...freed, failures: failuresAfter(record.failures, called), failure };
   return { record: failed, answer: true, announcement: { kind: 'changed', merchant } };
@@ -252,8 +243,8 @@ export function releaseIn(
 /** The gateway was never called: the call and the cool-down that came with the lease are given back. */
 function uncalled(record: MerchantRecord, grantedAtMs: number): MerchantRecord {
   const calls = record.calls.filter(({ fence }) => fence !== record.fence);
-  const isOfThisLease = record.cooledDownAtMs === grantedAtMs;
-  return { ...without(record, isOfThisLease ? ['lease', 'cooledDownAtMs'] : ['lease']), calls };
+  const cooledDownAtMs = record.cooledDownAtMs === grantedAtMs ? undefined : record.cooledDownAtMs;
+  return { ...record, calls, cooledDownAtMs };
 }
 
 /** Whether it proves anything is decided here: a call under a later lease may have ended the session as well. */
@@ -269,12 +260,6 @@ export function reportIn(
   const reported = { generation, atMs: time.monotonicMs - ageMs, ...(heldUp && { heldUp }), diedEarly };
   const announcement = { kind: 'changed', merchant } as const;
   return { record: { ...record, reported }, answer: { isKept: true, diedEarly }, announcement };
-}
-
-function without(record: MerchantRecord, names: readonly ('lease' | 'failure' | 'cooledDownAtMs')[]): MerchantRecord {
-  const after = { ...record };
-  for (const name of names) delete after[name];
-  return after;
 }
 
 // ---- Read, due
@@ -302,16 +287,26 @@ function agedReport({ atMs, ...report }: NonNullable<MerchantRecord['reported']>
   return { ...report, ageMs: nowMs - atMs };
 }
 
-/** Those whose moment is over, in the order in which it was to come. */
+/** Whose moment the setting of the clock has ended comes last. */
 export function dueIn(
   records: Iterable<readonly [string, MerchantRecord]>,
   limit: number,
   { monotonicMs }: StoreTime,
 ): DueMerchants {
-  const waits = Array.from(records, ([merchant, { due }]) => ({ merchant, due, inMs: leftMs(due, monotonicMs) }));
-  const over = waits.filter(({ inMs }) => inMs === 0).sort((one, other) => endOf(one.due) - endOf(other.due));
-  const merchants = over.slice(0, limit).map(({ merchant }) => merchant);
-  if (over.length > limit) return { merchants, nextDueInMs: 0 };
-  const nextDueInMs = waits.reduce((least, { inMs }) => (inMs > 0 ? Math.min(least, inMs) : least), Infinity);
-  return nextDueInMs === Infinity ? { merchants } : { merchants, nextDueInMs };
+  const waits = Array.from(records, ([merchant, { due }]) => ({
+    merchant,
+    dueInMs: leftMs(due, monotonicMs) || Math.min(0, due.fromMs + due.lengthMs - monotonicMs),
+  }));
+  return firstDue(waits, limit);
+}
+
+/** Those whose moment is over, the longest overdue first. `dueInMs`: 0 or less if it is over, and for how long. */
+export function firstDue(waits: readonly Pick<StoredState, 'merchant' | 'dueInMs'>[], limit: number): DueMerchants {
+  const inOrder = waits.toSorted((one, other) => one.dueInMs - other.dueInMs);
+  const due = inOrder.slice(0, limit).filter(({ dueInMs }) => dueInMs <= 0);
+  const next = inOrder[due.length];
+  return {
+    merchants: due.map(({ merchant }) => merchant),
+    ...(next && { nextDueInMs: Math.max(0, next.dueInMs) }),
+  };
 }

@@ -21,11 +21,9 @@ const KEEP_ALIVE_MS = 5_000;
 const FIRST_RECONNECT_MS = 50;
 /** The after-effects of any fault have to be over within a second. */
 const MAX_RECONNECT_MS = 500;
-/** Replies of a server that cannot do what we need: a new connection may find one that can. */
-const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 
-/** Whether a reply, or its code, is one after which the connection is re-established. */
-export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
+/** Whether a reply, or its code, is of a server that cannot do what we need: a new connection may find one that can. */
+export const comesFromWrongServer = (reply: string): boolean => /^(READONLY|LOADING|MASTERDOWN)\b/.test(reply);
 
 /** Until the next attempt to connect. Full jitter under an exponential bound: replicas do not all come back at once. */
 export function reconnectDelayMs(attempt: number, random: () => number = Math.random): number {
@@ -64,8 +62,10 @@ export function serverOptions(
   timeouts: RedisTimeouts,
 ): ServerOptions {
   const retryStrategy = (attempt: number): number => reconnectDelayMs(attempt);
-  const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
-  if (connection.kind === 'single') return { ...common, ...connection.address, enableReadyCheck: false };
+  const common = { ...sharedOptions(timeouts), ...accessOptions(connection), retryStrategy };
+  if (connection.kind === 'single') {
+    return { ...common, ...connection.address, db: connection.database, enableReadyCheck: false };
+  }
   return {
     ...common,
     sentinels: connection.sentinels.map((address) => ({ ...address })),

@@ -12,7 +12,6 @@ import {
   PATIENT_REDIS,
   RedisProcess,
 } from '#libs/testing';
-import { encodeFailure } from './redis-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type FreshStore, serverWithStores } from './redis-store-fixture.js';
 import { SystemClock } from '#libs/clock';
@@ -140,7 +139,7 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     const at = fromIn(hash['due']);
     expect(at >= began && at <= ended).toBe(true);
     const fence = String(leased.fence);
-    expect(hash).toEqual({ fence, failures: '2', failure: encodeFailure(release.failure), due: `${at} 40000` });
+    expect(hash).toEqual({ fence, failures: '2', failure: JSON.stringify(release.failure), due: `${at} 40000` });
     expect(dueAtMs).toBe(at + 40_000);
   });
 

@@ -1,6 +1,6 @@
 import { aRecordedFailure } from '#libs/testing';
 import fc from 'fast-check';
-import { decodeAnnouncement, decodeFailure, encodeAnnouncement, encodeFailure } from './redis-codec.js';
+import { decodeAnnouncement, decodeFailure } from './redis-codec.js';
 
 const { msgCode: _none, ...withoutCode } = aRecordedFailure({ kind: 'timeout' });
 const nowMs = withoutCode.at + 1_000;
@@ -9,7 +9,7 @@ describe('announcements on the wire', () => {
   it('are hints of a change, with the generation of a publication', () => {
     for (const more of [{ generation: 1_795_000_000_000 }, {}]) {
       const changed = { kind: 'changed', merchant: 'shop', ...more } as const;
-      expect(decodeAnnouncement(encodeAnnouncement(changed))).toEqual(changed);
+      expect(decodeAnnouncement(JSON.stringify(changed))).toEqual(changed);
     }
   });
 
@@ -44,10 +44,8 @@ describe('announcements on the wire', () => {
     { merchant: 'shop', generation: 8, step: 'ready', participant: '5f6a0c0e-7a5c-4c6c-9c0b-2d1f3e4a5b6c' },
     { merchant: 'shop', generation: 8, step: 'ended' },
   ] as const)('of a hand-over are read as they were written: %j', (signal) => {
-    expect(decodeAnnouncement(encodeAnnouncement({ kind: 'handover', ...signal }))).toEqual({
-      kind: 'handover',
-      ...signal,
-    });
+    const said = { kind: 'handover', ...signal };
+    expect(decodeAnnouncement(JSON.stringify(said))).toEqual(said);
   });
 
   it.each([
@@ -86,7 +84,7 @@ describe('recorded failures', () => {
   it.each([aRecordedFailure(), withoutCode, { ...withoutCode, trace }])(
     'are read as they were written: %j',
     (failure) => {
-      expect(decodeFailure(encodeFailure(failure), nowMs)).toEqual(failure);
+      expect(decodeFailure(JSON.stringify(failure), nowMs)).toEqual(failure);
     },
   );
 

@@ -6,16 +6,11 @@ import {
   checkedTrace,
   type HandoverSignal,
   type RecordedFailure,
-  type ReplicaSignal,
   type Session,
   sharedFailureKinds,
 } from '#libs/session';
 
-// ---- Announcements
-
-export function encodeAnnouncement(announcement: ReplicaSignal | Extract<Announcement, { kind: 'changed' }>): string {
-  return JSON.stringify(announcement);
-}
+// ---- Announcements, in JSON
 
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
@@ -60,11 +55,7 @@ const isMerchant = (value: unknown): value is string =>
 
 const isGeneration = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
-// ---- Failures
-
-export function encodeFailure(failure: RecordedFailure): string {
-  return JSON.stringify(failure);
-}
+// ---- Failures, in JSON
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 const failureKinds: ReadonlySet<unknown> = new Set(sharedFailureKinds);

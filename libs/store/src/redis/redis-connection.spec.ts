@@ -50,11 +50,7 @@ describe('the address of a Redis', () => {
   ];
   it.each<[RedisConnection['kind'], RedisConnection, string]>([
     ['single', { kind: 'single', address: second, database: 0, credentials: { password: 'canary' } }, '[::1]:2'],
-    [
-      'sentinel',
-      { kind: 'sentinel', sentinels: [first, second], name: 'pay', database: 0 },
-      'pay of the sentinels a:1, [::1]:2',
-    ],
+    ['sentinel', { kind: 'sentinel', sentinels: [first, second], name: 'pay' }, 'pay of the sentinels a:1, [::1]:2'],
     ['cluster', { kind: 'cluster', nodes: [first, second] }, 'a:1, [::1]:2'],
   ])('is given in one line, without credentials: %s', (_kind, connection, address) => {
     expect(addressOf(connection)).toBe(address);
@@ -115,7 +111,7 @@ describe('the connection profile', () => {
     const tls = { ca: 'authority', servername: 'store.example' };
     const expected = { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
     const sentinel = serverOptions(
-      { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls },
+      { kind: 'sentinel', sentinels: [address], name: 'primary', tls },
       DEFAULT_REDIS_TIMEOUTS,
     );
     expect(sentinel).toMatchObject({ tls: expected, enableTLSForSentinelMode: true });

@@ -4,7 +4,7 @@ import { BrokerError } from '#libs/errors';
  * Trust and identity for TLS, in PEM. Verification cannot be switched off: anybody who can pose as the store can plant
  * the key of a payment.
  */
-export interface RedisTls {
+interface RedisTls {
   /** Default: the authorities that Node trusts. */
   readonly ca?: string;
   /** Our own certificate and key, if the server asks for one. */
@@ -19,7 +19,7 @@ export interface RedisAddress {
   readonly port: number;
 }
 
-export interface RedisCredentials {
+interface RedisCredentials {
   /** ACL user; without one, `password` belongs to the default user. */
   readonly username?: string;
   readonly password?: string;
@@ -37,21 +37,12 @@ interface SingleRedis extends RedisAccess {
   readonly database: number;
 }
 
-interface SentinelRedis extends RedisAccess {
-  readonly kind: 'sentinel';
-  readonly sentinels: readonly RedisAddress[];
-  /** The name under which the sentinels watch the primary. */
-  readonly name: string;
-  readonly database: number;
-}
+/** `name`: the one under which the sentinels watch the primary. `nodes`: some; the others are found through them. */
+type FoundRedis =
+  | { readonly kind: 'sentinel'; readonly sentinels: readonly RedisAddress[]; readonly name: string }
+  | { readonly kind: 'cluster'; readonly nodes: readonly RedisAddress[] };
 
-interface ClusterRedis extends RedisAccess {
-  readonly kind: 'cluster';
-  /** Some of its nodes; the others are found through them. */
-  readonly nodes: readonly RedisAddress[];
-}
-
-export type RedisConnection = SingleRedis | SentinelRedis | ClusterRedis;
+export type RedisConnection = SingleRedis | (RedisAccess & FoundRedis);
 
 const DEFAULT_PORT = 6379;
 
@@ -100,31 +91,18 @@ function credentialsOf(url: URL): Pick<RedisAccess, 'credentials'> {
 }
 
 /** Where Redis is and how to access it, as given in a configuration. */
-interface RedisSettings {
-  readonly place:
-    | { readonly kind: 'url'; readonly url: string }
-    | { readonly kind: 'sentinel'; readonly sentinels: readonly RedisAddress[]; readonly name: string }
-    | { readonly kind: 'cluster'; readonly nodes: readonly RedisAddress[] };
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls?: RedisTls;
+interface RedisSettings extends RedisCredentials, Pick<RedisAccess, 'tls'> {
+  readonly place: { readonly kind: 'url'; readonly url: string } | FoundRedis;
 }
 
 /**
- * The connection that the settings describe. A password next to a URL replaces the URL's credentials.
+ * The connection that the settings describe.
  * @throws BrokerError `configuration_invalid` if the text is not such a URL; it is not quoted
  */
 export function redisConnection({ place, username, password, tls }: RedisSettings): RedisConnection {
-  const access = {
+  return {
+    ...(place.kind === 'url' ? parseRedisUrl(place.url) : place),
     ...(password === undefined ? {} : { credentials: { ...(username === undefined ? {} : { username }), password } }),
-    ...(tls === undefined ? {} : { tls }),
+    ...(tls && { tls }),
   };
-  switch (place.kind) {
-    case 'url':
-      return { ...parseRedisUrl(place.url), ...access };
-    case 'sentinel':
-      return { ...place, database: 0, ...access };
-    case 'cluster':
-      return { ...place, ...access };
-  }
 }

@@ -11,7 +11,6 @@ import {
   RedisProcess,
   stateOf as stateIn,
 } from '#libs/testing';
-import { encodeFailure } from './redis-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type OpenedStore, serverWithStores } from './redis-store-fixture.js';
 
@@ -242,7 +241,7 @@ describeWith('redis-server', 'a number', () => {
 
 describeWith('redis-server', 'a text', () => {
   const failureOf = (bytes: number): string => {
-    const failure = encodeFailure({ kind: 'refused', at: Date.now() as never });
+    const failure = JSON.stringify({ kind: 'refused', at: Date.now() });
     return `${failure}${' '.repeat(bytes - failure.length)}`;
   };
 

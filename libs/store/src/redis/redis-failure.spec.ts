@@ -48,7 +48,7 @@ describe('judgeRedisError', () => {
     ['Redis refuses the TLS handshake', alert('TLSV1_ALERT_PROTOCOL_VERSION')],
     ['ERR_SSL_WRONG_VERSION_NUMBER', alert('WRONG_VERSION_NUMBER')],
   ])('takes for a refusal: %s', (reason, error) => {
-    expect(judgeRedisError(error)).toEqual({ kind: 'refused', reason });
+    expect(judgeRedisError(error)).toEqual({ kind: 'refuses', reason });
   });
 });
 

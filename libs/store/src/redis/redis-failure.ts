@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
 
-/** `refused`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
+/** `refuses`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
 export interface RedisVerdict {
-  readonly kind: 'refused' | 'silent';
+  readonly kind: 'refuses' | 'silent';
   /** In words that can be logged: a reply's code (`NOPERM`, `OOM`, `READONLY`, ...) if there was a reply. */
   readonly reason: string;
 }
@@ -34,6 +34,11 @@ const libraryMessages: readonly (readonly [RegExp, string])[] = [
 /** From a server that has fewer databases or, as a node of a cluster, only database 0. */
 export const NO_DATABASE = 'no database of that number';
 
+/** What is said of the first pattern that fits the text. */
+function saidOf(table: readonly (readonly [RegExp, string, ...unknown[]])[], text: string): string | undefined {
+  return table.find(([pattern]) => pattern.test(text))?.[1];
+}
+
 /** Replies whose first word says less than is known. */
 const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR max number of clients/, 'MAXCLIENTS'],
@@ -42,9 +47,6 @@ const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
 
-/** A certificate that does not verify: there was an answer, and a person has to fix it. */
-const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
-
 /**
  * What went wrong. The client library attaches a command's arguments (sessions, passwords) to its errors, and a server
  * quotes them in its messages, so neither is ever passed on.
@@ -52,39 +54,35 @@ const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_
 export function judgeRedisError(error: unknown): RedisVerdict {
   if (!types.isNativeError(error)) return { kind: 'silent', reason: 'an unknown failure' };
   const reply = replyReason(error);
-  if (reply !== undefined) return { kind: 'refused', reason: reply };
+  if (reply !== undefined) return { kind: 'refuses', reason: reply };
   const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
-  if (ofNode?.kind === 'refused') return ofNode;
+  if (ofNode?.kind === 'refuses') return ofNode;
   const reason = silenceReason(error);
-  return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refused' : 'silent', reason };
+  return { kind: isUntrusted(reason) || remedyOfRefusal(reason) !== undefined ? 'refuses' : 'silent', reason };
 }
 
-/** Whether the reason is that the certificate of the server, or TLS as a whole, is wrong. */
-export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
+/** Whether the certificate of the server, or TLS as a whole, is wrong: it did answer, and a person has to fix it. */
+export const isUntrusted = (reason: string): boolean =>
+  /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/.test(reason);
 
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
 function replyReason({ name, message }: Error): string | undefined {
   if (name !== 'ReplyError') return undefined;
-  const known = replyReasons.find(([pattern]) => pattern.test(message));
-  return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
+  return saidOf(replyReasons, message) ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
 }
 
 /** In words of ours, or a code: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, … */
 function silenceReason(error: Error): string {
-  const fits =
-    (text: string) =>
-    ([pattern]: readonly [RegExp, ...unknown[]]) =>
-      pattern.test(text);
-  const known = libraryMessages.find(fits(error.message));
-  if (known !== undefined) return known[1];
+  const known = saidOf(libraryMessages, error.message);
+  if (known !== undefined) return known;
   const code: unknown = 'code' in error ? error.code : undefined;
   if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_/]{2,60}$/.test(code)) return error.name;
-  return alerts.find(fits(code))?.[1] ?? code;
+  return saidOf(alerts, code) ?? code;
 }
 
 /** The error that every operation of the store throws if Redis fails it. It deliberately has no cause. */
 export function storeFailure(operation: string, { kind, reason }: RedisVerdict): BrokerError {
-  const code = kind === 'refused' ? 'store_refused' : 'store_unavailable';
+  const code = kind === 'refuses' ? 'store_refused' : 'store_unavailable';
   return new BrokerError(code, { detail: `${operation}: ${reason}` });
 }
 

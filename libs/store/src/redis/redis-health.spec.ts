@@ -3,7 +3,6 @@ import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import { RedisHealth } from './redis-health.js';
 import { RedisKeys } from './redis-layout.js';
 import { type ProbedLinks, RedisProbe } from './redis-probe.js';
-import { ServerClocks } from './redis-probe.js';
 
 const silence = (): Error => new Error('Command timed out');
 const refusal = (message = 'READONLY no writes here'): Error =>
@@ -165,7 +164,7 @@ describe('RedisHealth', () => {
   });
 });
 
-const LOADING: RedisVerdict = { kind: 'refused', reason: 'LOADING' };
+const LOADING: RedisVerdict = { kind: 'refuses', reason: 'LOADING' };
 const NOT_CONNECTED: RedisVerdict = { kind: 'silent', reason: 'not connected' };
 
 /** The connection for commands is away, for a reason that its return takes away; the other one answers late. */
@@ -185,12 +184,11 @@ describe('the probe', () => {
   it('judges a failure by what was known when it happened, however late its other parts end', async () => {
     const away = new LinksOnTheirWayBack();
     const clock = new FakeClock();
-    const keys = new RedisKeys('broker', 1);
+    const keys = new RedisKeys('broker', { kind: 'single' });
     const probe = new RedisProbe({
       links: away.links,
       keys,
       clock,
-      serverClocks: new ServerClocks(clock),
       timeoutMs: 1_000,
       onGap: () => undefined,
     });

@@ -2,7 +2,7 @@ import { Alarm, type Clock } from '#libs/clock';
 import { type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 
 /** A store answers, refuses (a missing right, no memory, only reads) or is silent. */
-export type StoreHealthState = 'answers' | 'refuses' | 'silent';
+export type StoreHealthState = 'answers' | RedisVerdict['kind'];
 
 /** Called for the first verdict, each change, and another reason; `detail` is that in one line, free of secrets. */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
@@ -82,20 +82,16 @@ export class RedisHealth {
     if (this.#closed) return;
     const wasStalled = this.#lastProbeEndedAtMs - startedMs > stalledAfterMs;
     if (failure === undefined) this.#decide('answers', 'the store answers');
-    else if (failure.kind === 'refused') this.#decide('refuses', failure.reason);
-    else if (!wasStalled) this.#decide('silent', failure.reason);
+    else if (failure.kind === 'refuses' || !wasStalled) this.#decide(failure.kind, failure.reason);
     this.probeIn(failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
   }
 
   #decide(state: StoreHealthState, detail: string): void {
     const nowMs = this.#options.clock.monotonicMs();
     const known = this.#current;
-    if (known?.state === state) {
-      if (!isNews(detail, known, nowMs)) return;
-      this.#current = { ...known, detail, toldAtMs: nowMs };
-      return this.#options.onStateChange(state, detail);
-    }
-    this.#current = { state, sinceMs: nowMs, detail, toldAtMs: nowMs };
+    if (known?.state === state && !isNews(detail, known, nowMs)) return;
+    const sinceMs = known?.state === state ? known.sinceMs : nowMs;
+    this.#current = { state, sinceMs, detail, toldAtMs: nowMs };
     const isBack = state === 'answers' && known !== undefined;
     const after = isBack ? ` again, after ${Math.round(nowMs - known.sinceMs)} ms` : '';
     this.#options.onStateChange(state, `${detail}${after}`);

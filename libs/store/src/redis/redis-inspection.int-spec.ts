@@ -160,7 +160,7 @@ describeWith('redis-server', 'what the broker does', () => {
     const refusalOf = async (): Promise<unknown> => (await inspect(asUser(redis))).refusal();
     setUser(redis, GRANTED);
     expect(await refusalOf()).toBeUndefined();
-    const noRight = { kind: 'refused', reason: 'NOPERM' };
+    const noRight = { kind: 'refuses', reason: 'NOPERM' };
     for (const lacking of ['+pexpire', '+publish', '+subscribe']) {
       setUser(
         redis,
@@ -176,7 +176,7 @@ describeWith('redis-server', 'what the broker does', () => {
 
   it('is refused by a replica', async () => {
     const { replica } = await sentinel();
-    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refused', reason: 'READONLY' });
+    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refuses', reason: 'READONLY' });
   });
 
   it('leaves no trace in the store', async () => {
@@ -221,7 +221,7 @@ describeWith('redis-server', 'the servers', () => {
     const { sentinels, primary, name } = await sentinel();
     const dead = { host: '127.0.0.1', port: 1 };
     const addresses = [dead, ...sentinels.map(({ address }) => address)];
-    const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name, database: 0 });
+    const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name });
     const address = `127.0.0.1:${primary.port}`;
     expect(await inspection.servers()).toEqual([expect.objectContaining({ address, role: 'master' })]);
     expect(await inspection.refusal()).toBeUndefined();
@@ -230,7 +230,7 @@ describeWith('redis-server', 'the servers', () => {
   it('are none where no primary is watched under the name', async () => {
     const { sentinels } = await sentinel();
     const addresses = sentinels.map(({ address }) => address);
-    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong', database: 0 }));
+    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong' }));
     expect(failure.detail).toMatch(/^wrong of the sentinels 127.*: no sentinel names a primary$/);
   });
 
@@ -250,9 +250,9 @@ describeWith('redis-server', 'the servers', () => {
       last,
       onCluster.filter((right) => right !== '+zadd'),
     );
-    expect(await (await inspect(user)).refusal()).toEqual({ kind: 'refused', reason: 'NOPERM' });
+    expect(await (await inspect(user)).refusal()).toEqual({ kind: 'refuses', reason: 'NOPERM' });
     last.cli('cluster', 'delslots', '16383');
     await last.untilSays('cluster_state:fail', 'cluster', 'info');
-    expect(await (await inspect(connection)).refusal()).toEqual({ kind: 'refused', reason: 'CLUSTERDOWN' });
+    expect(await (await inspect(connection)).refusal()).toEqual({ kind: 'refuses', reason: 'CLUSTERDOWN' });
   });
 });

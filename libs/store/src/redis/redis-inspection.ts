@@ -7,8 +7,9 @@ import { addressOf, nameOf, type RedisConnection } from './redis-connection.js';
 import { isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS, type RedisVerdict } from './redis-failure.js';
 import { reportingRefusedGreeting } from './redis-links.js';
 import type { RedisClient } from './redis-script.js';
-import { RedisKeys, shardsOf } from './redis-layout.js';
+import { RedisKeys } from './redis-layout.js';
 import { probeShard } from './redis-probe.js';
+import type { RedisSessionStoreOptions } from './redis-session-store.js';
 
 /**
  * The store could not be inspected. `store_refused`: a person has to fix rights, passwords, certificates or the address;
@@ -21,7 +22,7 @@ export class StoreInspectionFailure extends BrokerError {
   /** @param place host and port, possibly followed by what was asked */
   constructor(place: string, error: unknown) {
     const { kind, reason } = judgeRedisError(error);
-    const isPersons = kind === 'refused' || reason === NOT_REDIS;
+    const isPersons = kind === 'refuses' || reason === NOT_REDIS;
     super(isPersons ? 'store_refused' : 'store_unavailable', { detail: detailOf(place, reason) });
     this.mark = reason;
   }
@@ -64,12 +65,7 @@ export function grantingLine({ kind, credentials }: RedisConnection, keyPrefix: 
   return `ACL SETUSER ${credentials?.username ?? 'default'} ~${keyPrefix}:* &${keyPrefix}:* ${rights}`;
 }
 
-interface RedisInspectionOptions {
-  readonly connection: RedisConnection;
-  readonly keyPrefix: string;
-  readonly clock: Clock;
-  readonly timeouts?: Partial<RedisTimeouts>;
-}
+type RedisInspectionOptions = Omit<RedisSessionStoreOptions, 'keysOf' | 'onStateChange'>;
 
 /** Inspects the store as the broker's own user and with the broker's own connection settings, and leaves it as it is. */
 export class RedisInspection {
@@ -98,7 +94,8 @@ export class RedisInspection {
   }
 
   servers(): Promise<readonly ServerFacts[]> {
-    return Promise.all(this.#servers().map((server) => factsOf(server, this.#options.clock)));
+    const servers = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
+    return Promise.all(servers.map((server) => factsOf(server, this.#options.clock)));
   }
 
   /**
@@ -107,7 +104,7 @@ export class RedisInspection {
    * @returns what the first part that failed means
    */
   async refusal(): Promise<RedisVerdict | undefined> {
-    const keys = new RedisKeys(this.#options.keyPrefix, shardsOf(this.#options.connection));
+    const keys = new RedisKeys(this.#options.keyPrefix, this.#options.connection);
     try {
       for (const shard of keys.shards()) await probeShard(this.#client, keys, { shard, announces: true });
       await this.#client.subscribe(keys.channel);
@@ -120,10 +117,6 @@ export class RedisInspection {
   close(): void {
     // Disconnecting a closed client would leave a timer of the library running.
     if (this.#client.status !== 'end') this.#client.disconnect();
-  }
-
-  #servers(): readonly Redis[] {
-    return this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
   }
 }
 

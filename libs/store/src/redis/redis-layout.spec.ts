@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { grantingLine } from './redis-inspection.js';
 import { RedisKeys } from './redis-layout.js';
-import { mergeDue } from './redis-replies.js';
 import { batchesBy, inTurn } from './redis-script.js';
 import { prelude } from './scripts/prelude.lua.js';
 import { operationScripts, probeScript } from './scripts/probe.lua.js';
@@ -47,7 +46,7 @@ function setBy({ body }: { readonly body: string }): string[] {
 
 describe('docs/reference/redis-keys.md', () => {
   it('names the keys as they are made', () => {
-    const keys = new RedisKeys('p', 1);
+    const keys = new RedisKeys('p', { kind: 'single' });
     const { merchant, calls, due } = keys.of('<id>', 0);
     const named = tableBelow('What lies there').map(([name = '']) => `p${name.replace('{n}', '{0}')}`);
     expect(named).toEqual([merchant, calls, due, keys.channel]);
@@ -89,7 +88,7 @@ describe('the line that grants rights', () => {
 
 describe('RedisKeys', () => {
   it('puts all keys of a merchant and its due moments under one hash tag, whatever the merchant is called', () => {
-    const keys = new RedisKeys('broker', 16);
+    const keys = new RedisKeys('broker', { kind: 'cluster' });
     fc.assert(
       fc.property(fc.string(), (merchant) => {
         const tag = `broker:{${keys.shardOf(merchant)}}:`;
@@ -99,7 +98,7 @@ describe('RedisKeys', () => {
   });
 
   it('spreads merchants evenly enough over the shards', () => {
-    const keys = new RedisKeys('broker', 16);
+    const keys = new RedisKeys('broker', { kind: 'cluster' });
     const counts = new Map<number, number>();
     for (let index = 0; index < 16_000; index += 1) {
       const shard = keys.shardOf(`merchant-${index}`);
@@ -110,29 +109,12 @@ describe('RedisKeys', () => {
   });
 
   it('keeps a merchant in its shard for ever: stored data depends on it', () => {
-    const keys = new RedisKeys('broker', 16);
+    const keys = new RedisKeys('broker', { kind: 'cluster' });
     expect(['shop', 'second', 'żółw'].map((merchant) => keys.shardOf(merchant))).toEqual([9, 13, 6]);
   });
 
   it.each(['', 'a{b', 'a}b', 'x'.repeat(201)])('refuses the prefix "%s"', (prefix) => {
-    expect(() => new RedisKeys(prefix, 1)).toThrow('configuration');
-  });
-});
-
-describe('mergeDue', () => {
-  it('lists over all shards what one sorted list would', () => {
-    const shard = fc.array(fc.record({ merchant: fc.string(), dueInMs: fc.integer({ min: -9, max: 9 }) }));
-    fc.assert(
-      fc.property(fc.array(shard), fc.integer({ min: 1, max: 5 }), (shards, limit) => {
-        const all = shards.flat().sort((a, b) => a.dueInMs - b.dueInMs);
-        const dueCount = Math.min(limit, all.filter(({ dueInMs }) => dueInMs <= 0).length);
-        const cut = shards.map((entries) => [...entries].sort((a, b) => a.dueInMs - b.dueInMs).slice(0, limit + 1));
-        const merged = mergeDue(cut, limit);
-        expect(merged.merchants).toEqual(all.slice(0, dueCount).map(({ merchant }) => merchant));
-        const next = all[dueCount];
-        expect(merged.nextDueInMs).toBe(next === undefined ? undefined : Math.max(0, next.dueInMs));
-      }),
-    );
+    expect(() => new RedisKeys(prefix, { kind: 'single' })).toThrow('configuration');
   });
 });
 

@@ -4,9 +4,6 @@ import type { RedisConnection } from './redis-connection.js';
 /** A cluster spreads the merchants over its nodes by this many hash tags; changing it would lose every merchant. */
 const CLUSTER_SHARDS = 16;
 
-/** How many hash tags the keys of a store use. */
-export const shardsOf = ({ kind }: RedisConnection): number => (kind === 'cluster' ? CLUSTER_SHARDS : 1);
-
 /** No configured merchant can have this name: the probe writes it in each shard, and removes it in the same step. */
 export const PROBE_MERCHANT = '~probe';
 
@@ -19,14 +16,14 @@ export class RedisKeys {
   readonly #shards: number;
 
   /** @throws BrokerError `configuration_invalid` for a prefix with braces: they would take over the hash tag */
-  constructor(prefix: string, shards: number) {
+  constructor(prefix: string, { kind }: Pick<RedisConnection, 'kind'>) {
     if (!/^[^{}]{1,200}$/.test(prefix)) {
       throw new BrokerError('configuration_invalid', {
         detail: 'the key prefix of the store must have 1 to 200 characters and no braces',
       });
     }
     this.#prefix = prefix;
-    this.#shards = shards;
+    this.#shards = kind === 'cluster' ? CLUSTER_SHARDS : 1;
   }
 
   get channel(): string {

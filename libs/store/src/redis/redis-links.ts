@@ -65,9 +65,9 @@ export class RedisLinks {
     const { kind, reason } = verdict;
     // After such a reply it is we who close the connection: until there is a new one, the reply is the reason. A cluster
     // does not report when one of its nodes is connected again.
-    if (kind === 'refused' && this.commands instanceof Redis && comesFromWrongServer(reason))
+    if (kind === 'refuses' && this.commands instanceof Redis && comesFromWrongServer(reason))
       this.#lastFailures.set(this.commands, verdict);
-    if (kind === 'refused' || !WITHOUT_CONNECTION.has(reason)) return verdict;
+    if (kind === 'refuses' || !WITHOUT_CONNECTION.has(reason)) return verdict;
     return this.#lastFailures.get(this.commands) ?? this.#lastFailures.get(this.#subscriber) ?? verdict;
   }
 
@@ -140,7 +140,7 @@ export class RedisLinks {
     const verdict = judgeRedisError(error);
     // A server that refuses a connection also closes it, and the next attempt, or its greeting, may see nothing but
     // that.
-    const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
+    const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refuses';
     if (!isEcho) this.#lastFailures.set(client, verdict);
     this.#options.onLost();
   }

@@ -15,7 +15,6 @@ interface RedisProbeOptions {
   readonly links: ProbedLinks;
   readonly keys: RedisKeys;
   readonly clock: Clock;
-  readonly serverClocks: ServerClocks;
   readonly timeoutMs: number;
   /** Hints were lost: the subscription is on another connection than before. */
   readonly onGap: () => void;
@@ -45,11 +44,13 @@ export async function probeShard(
  * requested again each time because that also restores it after a reconnect.
  */
 export class RedisProbe {
+  readonly clocks: ServerClocks;
   readonly #options: RedisProbeOptions;
   #round = 0;
 
   constructor(options: RedisProbeOptions) {
     this.#options = options;
+    this.clocks = new ServerClocks(options.clock);
   }
 
   /** @returns what the first part that failed means; undefined if the store can do all that it needs */
@@ -72,11 +73,11 @@ export class RedisProbe {
   }
 
   async #operate(shard: number): Promise<undefined> {
-    const { links, keys, clock, serverClocks } = this.#options;
+    const { links, keys, clock } = this.#options;
     // Every node of a cluster forwards announcements to all others: one shard at a time is enough.
     const announces = this.#round % keys.shards().length === shard;
     const askedAtMs = clock.monotonicMs();
-    serverClocks.note(shard, await probeShard(links.commands, keys, { shard, announces }), askedAtMs);
+    this.clocks.note(shard, await probeShard(links.commands, keys, { shard, announces }), askedAtMs);
   }
 
   async #subscribe(): Promise<undefined> {

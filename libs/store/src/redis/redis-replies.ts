@@ -1,12 +1,4 @@
-import type {
-  ClaimRequest,
-  ClaimResult,
-  DueMerchants,
-  ReportResult,
-  StoredReport,
-  StoredSession,
-  StoredState,
-} from '#libs/session';
+import type { ClaimRequest, ClaimResult, StoredReport, StoredSession, StoredState } from '#libs/session';
 import { decodeFailure, type KeysOf, openSession } from './redis-codec.js';
 
 /** Reads what claim.lua returns. */
@@ -25,24 +17,12 @@ export function readClaimReply(reply: unknown, { merchant, owner }: ClaimRequest
   }
 }
 
-/** Reads what report.lua returns. */
-export function readReportReply(reply: unknown): ReportResult {
-  const [isKept, diedEarly] = reply as [number, number];
-  return { isKept: isKept === 1, diedEarly: diedEarly === 1 };
-}
-
-/** What read.lua returns for one merchant; absent values are empty. */
+/** What read.lua returns for one merchant; absent texts are empty. */
 export type ReadReply = readonly [
-  kind: string,
-  generation: string,
-  sealed: string,
-  ageMs: string,
+  stored: readonly [kind: string, generation: string, sealed: string, ageMs: string],
   failure: string,
   dueInMs: string,
-  reportedAgeMs?: string,
-  heldUpBy?: string,
-  heldUpMs?: string,
-  diedEarly?: string,
+  report?: readonly [ageMs: string, heldUpBy: string, heldUpForMs: string, diedEarly: string],
 ];
 
 interface StateReading {
@@ -53,21 +33,19 @@ interface StateReading {
 }
 
 export async function readState(reply: ReadReply, reading: StateReading): Promise<StoredState> {
-  const [, generation, , , failureText, dueInMs] = reply;
-  const { merchant, nowMs } = reading;
-  const failure = failureText === '' ? undefined : decodeFailure(failureText, nowMs);
-  const reportedDead = readReport(reply, Number(generation));
+  const [stored, failureText, dueInMs, report] = reply;
+  const failure = failureText === '' ? undefined : decodeFailure(failureText, reading.nowMs);
   return {
-    merchant,
-    stored: await readSession(reply, reading),
-    ...(reportedDead === undefined ? {} : { reportedDead }),
-    ...(failure === undefined ? {} : { failure }),
+    merchant: reading.merchant,
+    stored: await readSession(stored, reading),
+    ...(report && { reportedDead: readReport(report, Number(stored[1])) }),
+    ...(failure && { failure }),
     dueInMs: Number(dueInMs),
   };
 }
 
-async function readSession(reply: ReadReply, { merchant, keysOf }: StateReading): Promise<StoredSession> {
-  const [kind, generationText, sealed, ageText] = reply;
+async function readSession(stored: ReadReply[0], { merchant, keysOf }: StateReading): Promise<StoredSession> {
+  const [kind, generationText, sealed, ageText] = stored;
   const [generation, ageMs] = [Number(generationText), Number(ageText)];
   if (kind === 'absent') return { kind };
   if (kind === 'unchanged') return { kind, ageMs };
@@ -76,33 +54,8 @@ async function readSession(reply: ReadReply, { merchant, keysOf }: StateReading)
 }
 
 /** A hold-up that only a later version knows is shown as a report without one. */
-function readReport(reply: ReadReply, generation: number): StoredReport | undefined {
-  const [, , , , , , ageMs, by, forMs, early] = reply;
-  if (ageMs === undefined) return undefined;
-  const isHeldUp = by === 'budget' || by === 'cool_down';
-  const heldUp = isHeldUp ? { heldUp: { by, forMs: Number(forMs) } as const } : {};
+function readReport(report: NonNullable<ReadReply[3]>, generation: number): StoredReport {
+  const [ageMs, by, forMs, early] = report;
+  const heldUp = by === 'budget' || by === 'cool_down' ? { heldUp: { by, forMs: Number(forMs) } as const } : {};
   return { generation, ageMs: Number(ageMs), ...heldUp, diedEarly: early === '1' };
-}
-
-interface DueEntry {
-  readonly merchant: string;
-  /** 0 or less: due, and for how long. */
-  readonly dueInMs: number;
-}
-
-/** Reads what due.lua returns for one shard: merchant, ms, merchant, ms, ... */
-export function readDueReply(reply: unknown): readonly DueEntry[] {
-  const flat = reply as readonly string[];
-  return flat.flatMap((merchant, at) => (at % 2 === 0 ? [{ merchant, dueInMs: Number(flat[at + 1]) }] : []));
-}
-
-/** Merges the shards' lists, each of which holds its `limit` + 1 earliest. Shards are compared by time left. */
-export function mergeDue(shards: readonly (readonly DueEntry[])[], limit: number): DueMerchants {
-  const inOrder = shards.flat().sort((a, b) => a.dueInMs - b.dueInMs);
-  const due = inOrder.slice(0, limit).filter(({ dueInMs }) => dueInMs <= 0);
-  const next = inOrder[due.length];
-  return {
-    merchants: due.map(({ merchant }) => merchant),
-    ...(next === undefined ? {} : { nextDueInMs: Math.max(0, next.dueInMs) }),
-  };
 }

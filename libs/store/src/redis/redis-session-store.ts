@@ -17,16 +17,16 @@ import type {
 } from '#libs/session';
 import { Redis } from 'ioredis';
 import { Announcer } from '../announcer.js';
-import { assertPublishable } from '../memory/merchant-record.js';
+import { assertPublishable, firstDue } from '../memory/merchant-record.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
-import { decodeAnnouncement, encodeAnnouncement, encodeFailure, type KeysOf, sealSession } from './redis-codec.js';
+import { decodeAnnouncement, type KeysOf, sealSession } from './redis-codec.js';
 import type { RedisConnection } from './redis-connection.js';
 import { storeFailure } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
-import { RedisKeys, shardsOf } from './redis-layout.js';
+import { RedisKeys } from './redis-layout.js';
 import { RedisLinks } from './redis-links.js';
-import { RedisProbe, ServerClocks } from './redis-probe.js';
-import { mergeDue, readClaimReply, readDueReply, type ReadReply, readReportReply, readState } from './redis-replies.js';
+import { RedisProbe } from './redis-probe.js';
+import { readClaimReply, type ReadReply, readState } from './redis-replies.js';
 import { batchesBy, inTurn, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { dueScript } from './scripts/due.lua.js';
@@ -54,7 +54,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #announcer = new Announcer();
   readonly #links: RedisLinks;
   readonly #health: RedisHealth;
-  readonly #serverClocks: ServerClocks;
+  readonly #probe: RedisProbe;
 
   /** Connects, and resolves once it is known whether Redis answers. Lost connections are restored. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
@@ -66,24 +66,21 @@ export class RedisSessionStore implements SessionStore {
   private constructor(options: RedisSessionStoreOptions) {
     const { connection, clock, keysOf, onStateChange } = options;
     const timeouts = { ...DEFAULT_REDIS_TIMEOUTS, ...options.timeouts };
-    const keys = new RedisKeys(options.keyPrefix, shardsOf(connection));
-    const links = new RedisLinks({
+    const timeoutMs = 2 * timeouts.commandMs;
+    this.#keysOf = keysOf;
+    this.#keys = new RedisKeys(options.keyPrefix, connection);
+    this.#links = new RedisLinks({
       connection,
       timeouts,
       clock,
       onChanged: () => this.#health.probeIn(0),
       onLost: () => this.#health.failed(),
     });
-    const timeoutMs = 2 * timeouts.commandMs;
     const onGap = (): void => this.#announcer.announce({ kind: 'gap' });
-    const serverClocks = new ServerClocks(clock);
-    const probe = new RedisProbe({ links, keys, clock, serverClocks, timeoutMs, onGap });
-    this.#keysOf = keysOf;
-    this.#keys = keys;
-    this.#serverClocks = serverClocks;
-    this.#links = links;
+    const probe = new RedisProbe({ links: this.#links, keys: this.#keys, clock, timeoutMs, onGap });
+    this.#probe = probe;
     this.#health = new RedisHealth({ clock, onStateChange, probe: () => probe.run(), stalledAfterMs: 2 * timeoutMs });
-    links.onMessage((channel, message) => this.#hear(channel, message));
+    this.#links.onMessage((channel, message) => this.#hear(channel, message));
     // Until then, silence is no answer: the connections are coming up.
     this.#health.probeIn(timeouts.connectMs);
   }
@@ -102,9 +99,11 @@ export class RedisSessionStore implements SessionStore {
   async due(limit: number): Promise<DueMerchants> {
     const pages = this.#keys.shards().map(async (shard) => {
       const call = { keys: [this.#keys.due(shard)], args: [limit + 1] };
-      return readDueReply(await this.#run(dueScript, call));
+      return (await this.#run(dueScript, call)) as readonly (readonly [merchant: string, dueInMs: string])[];
     });
-    return mergeDue(await Promise.all(pages), limit);
+    const listed = (await Promise.all(pages)).flat();
+    const waits = listed.map(([merchant, dueInMs]) => ({ merchant, dueInMs: Number(dueInMs) }));
+    return firstDue(waits, limit);
   }
 
   async claim(request: ClaimRequest): Promise<ClaimResult> {
@@ -141,7 +140,7 @@ export class RedisSessionStore implements SessionStore {
   async release(lease: Lease, { called, nextDueInMs, failure }: LeaseRelease): Promise<boolean> {
     const { merchant, owner, fence } = lease;
     const keys = this.#keys.of(merchant);
-    const record = failure === undefined ? '' : encodeFailure(failure);
+    const record = failure === undefined ? '' : JSON.stringify(failure);
     const released = await this.#run(releaseScript, {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
@@ -161,13 +160,14 @@ export class RedisSessionStore implements SessionStore {
         ...[...this.#announcing({ merchant }), this.#sentAt(merchant)],
       ],
     });
-    return readReportReply(reply);
+    const [isKept, diedEarly] = reply as [number, number];
+    return { isKept: isKept === 1, diedEarly: diedEarly === 1 };
   }
 
   /** @returns undefined on a cluster, whose nodes know only their own subscribers */
   async announce(signal: ReplicaSignal): Promise<number | undefined> {
     const client = this.#links.commands;
-    const listeners = await this.#answered('announce', client.publish(this.#keys.channel, encodeAnnouncement(signal)));
+    const listeners = await this.#answered('announce', client.publish(this.#keys.channel, JSON.stringify(signal)));
     return client instanceof Redis ? listeners : undefined;
   }
 
@@ -217,12 +217,12 @@ export class RedisSessionStore implements SessionStore {
 
   /** What a script that is told an age is told as well, in case that it waits before it is run. */
   #sentAt(merchant: string): string {
-    const nowMs = this.#serverClocks.nowMs(this.#keys.shardOf(merchant));
+    const nowMs = this.#probe.clocks.nowMs(this.#keys.shardOf(merchant));
     return nowMs === undefined ? '' : String(Math.floor(nowMs));
   }
 
   #announcing(changed: { readonly merchant: string; readonly generation?: number }): readonly string[] {
-    return [this.#keys.channel, encodeAnnouncement({ kind: 'changed', ...changed })];
+    return [this.#keys.channel, JSON.stringify({ kind: 'changed', ...changed } satisfies Announcement)];
   }
 
   #hear(channel: string, message: string): void {

@@ -66,7 +66,6 @@ describeWith('redis-server', 'Sentinel', () => {
       kind: 'sentinel',
       sentinels: sentinels.map(({ address }) => address),
       name,
-      database: 0,
     };
     await expectToWork(connection);
     const { store, changes, isUp, heard } = await open(connection);

@@ -15,7 +15,8 @@ export const claimScript = defineScript(
 -- It leads to a call, even if it only repeats a lease that was already granted.
 begin_if_memory_is_left(KEYS[3])
 local merchant, owner, mode = ARGV[1], ARGV[2], ARGV[4]
-local length, newer_than, floor, cool_down = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6]), tonumber(ARGV[7])
+local length, newer_than, floor, cool_down = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+if floor > MAX_GENERATION then floor = 0 end
 present(KEYS[3], 'zset')
 local record = record_of(KEYS[1], floor)
 
@@ -27,7 +28,7 @@ if record.is_leased then
   if record.fence > floor then return { 'claimed', whole(record.fence), left, whole(record.failures) } end
 end
 
-local due_in = record.due and left_of(record.due) or 0
+local due_in = record.due_in or 0
 if due_in > 0 then
   if mode == 'when_due' then return { 'not_due', whole(due_in) } end
   if record.failures > 0 and ARGV[8] ~= '1' then return { 'backing_off', whole(due_in) } end
@@ -38,13 +39,10 @@ if cool_down > 0 and record.cooled_down_at then
   if left > 0 then return { 'cooled_down', whole(left) } end
 end
 
-local longest = 0
-for i = 9, #ARGV, 2 do longest = math.max(longest, tonumber(ARGV[i + 1])) end
 -- No budget has this many calls: the set is not ours.
 local MAX_CALLS = 10000
 if present(KEYS[2], 'zset') then
   if redis.call('ZCARD', KEYS[2]) > MAX_CALLS then redis.call('UNLINK', KEYS[2]) end
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - longest))
   -- Calls in the future were made before the clock was set back: they count from now on.
   for _, call in ipairs(redis.call('ZRANGE', KEYS[2], '(' .. whole(now), '+inf', 'BYSCORE')) do
     redis.call('ZADD', KEYS[2], whole(now), call)
@@ -59,17 +57,19 @@ local function wait_for(calls, window)
   return made_at and made_at + window - now or 0
 end
 
-local spent, spent_window = 0, 0
+local spent, spent_window, longest = 0, 0, 0
 for i = 9, #ARGV, 2 do
   local window = tonumber(ARGV[i + 1])
   local wait = wait_for(tonumber(ARGV[i]), window)
   if wait > spent then spent, spent_window = wait, window end
+  longest = math.max(longest, window)
 end
 if spent > 0 then return { 'budget_exhausted', whole(spent), whole(spent_window) } end
 
 local fence = whole(math.max(record.fence + 1, record.generation + 1, floor + 1, now))
 redis.call('HSET', KEYS[1], 'fence', fence, 'owner', owner, 'lease', whole(now) .. ' ' .. whole(length))
 if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - longest))
 redis.call('ZADD', KEYS[2], whole(now), fence)
 redis.call('PEXPIRE', KEYS[2], whole(longest))
 fall_due(KEYS[1], KEYS[3], merchant, length)

@@ -6,7 +6,7 @@ export const dueScript = defineScript(
   String.raw`
 -- KEYS[1]  due moments (sorted set: merchant -> ms)
 -- ARGV[1]  how many at most
--- returns  { merchant, ms until due (0 or less: due), merchant, ... }, the earliest first
+-- returns  { { merchant, ms until due (0 or less: due) }, ... }, the earliest first
 -- A full server can still be read: no write here takes memory, and being due is not yet a claim.
 present(KEYS[1], 'zset')
 local HOUR, DAY, MAX_NAME_LENGTH = 3600000, 86400000, 512
@@ -19,8 +19,7 @@ end
 local listed = {}
 for i = 1, #entries, 2 do
   if #entries[i] <= MAX_NAME_LENGTH then
-    listed[#listed + 1] = entries[i]
-    listed[#listed + 1] = whole(math.min(DAY, entries[i + 1] - now))
+    listed[#listed + 1] = { entries[i], whole(math.min(DAY, entries[i + 1] - now)) }
   end
 end
 return listed

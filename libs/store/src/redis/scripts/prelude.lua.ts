@@ -18,11 +18,6 @@ local function believed(text, known)
   return number
 end
 
-local function floor_of(text)
-  local floor = tonumber(text)
-  return floor <= MAX_GENERATION and floor or 0
-end
-
 -- Whether the key exists. If it has another type, it is not ours and is removed.
 local function present(key, kind)
   local found = redis.call('TYPE', key).ok
@@ -71,12 +66,12 @@ local NAMES = { 'fence', 'owner', 'lease', 'due', 'generation', 'publishedAt', '
 local function record_of(key, known)
   present(key, 'hash')
   local fields = short_fields(key, NAMES, NAME_BYTES)
-  local generation, lease = believed(fields.generation, known) or 0, moment_in(fields.lease)
+  local generation, lease, due = believed(fields.generation, known) or 0, moment_in(fields.lease), moment_in(fields.due)
   local report = report_in(fields.reportedDead, generation)
   return {
     fence = believed(fields.fence, known) or 0, generation = generation,
     owner = fields.owner, lease = lease, is_leased = fields.owner and lease ~= nil and left_of(lease) > 0,
-    due = moment_in(fields.due), published_at = believed(fields.publishedAt),
+    due_in = due and left_of(due), published_at = believed(fields.publishedAt),
     report = report and report.generation == generation and report or nil,
     failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
   }

@@ -55,7 +55,7 @@ end
 published('probe', fence)
 table.insert(answers, table.concat(report({ record }, { fence, '0', 'budget', '1', '1', channel, '', '' }), ''))
 published('', whole(fence + 1))
-table.insert(answers, read({ index, record }, { merchant, '0' })[2][1])
+table.insert(answers, read({ index, record }, { merchant, '0' })[2][1][1])
 due({ index }, { '1' })
 redis.call('UNLINK', record, calls)
 redis.call('ZREM', index, merchant)
