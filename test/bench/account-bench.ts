@@ -93,7 +93,8 @@ const load = (url: string, duration: number): PromiseLike<LoadResult> =>
 
 function linesOf(name: string, { perRequest, inKernel, parts }: Account, bare: Account): readonly BenchLine[] {
   const line = (what: string, value: number): BenchLine => {
-    return { name: `${name}: ${what}`, value, unit: 'µs', ratio: value / bare.perRequest, baseline: 'a bare request' };
+    const beside = { what: 'a bare request', values: [bare.perRequest] };
+    return { name: `${name}: ${what}`, unit: 'µs', values: [value], beside };
   };
   const sorted = [...parts].sort(([, one], [, other]) => other - one);
   const small = sorted.filter(([, us]) => us < MIN_TOLD_US).reduce((sum, [, us]) => sum + us, 0);

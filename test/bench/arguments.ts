@@ -28,6 +28,6 @@ export function usage(names: readonly string[]): string {
     `names:     ${names.join(', ')}; none: all of them`,
     '--json     a line of JSON for each bench: the machine and what was measured',
     '--strict   exit code 1 where a goal was missed',
-    '--record   writes what was measured, and on which machine, into docs/reference/figures.md',
+    '--record   writes what has a goal into docs/reference/figures.md, in the column of this processor',
   ].join('\n');
 }

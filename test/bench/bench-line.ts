@@ -1,67 +1,90 @@
-/** One printed row: our rate next to that of a bare equivalent, measured in the same run. */
+/** One figure: what each round measured, and what a bare equivalent took in the same run. */
 export interface BenchLine {
   readonly name: string;
-  readonly value: number;
   readonly unit: string;
-  /** In words, what the value is divided by. */
-  readonly baseline: string;
-  readonly ratio: number;
-  /** The lowest ratio that we want; printed next to the ratio, never asserted. */
-  readonly goal?: number;
-  /** The highest ratio allowed, if less is better. */
-  readonly atMost?: number;
-  /** The highest value allowed, in its unit. */
-  readonly mostValue?: number;
-  /** The lowest value allowed, in its unit. */
-  readonly leastValue?: number;
+  readonly values: readonly number[];
+  /** In words, and measured in the same rounds, in turns. */
+  readonly beside?: { readonly what: string; readonly values: readonly number[] };
+  /** The goal: of the ratio, if it is measured beside something, else of the value. Printed, never asserted. */
+  readonly least?: number;
+  readonly most?: number;
+}
+
+interface Figure {
+  readonly value: number;
+  readonly ratio: number | undefined;
+  /** What each round gave of that to which the goal applies. */
+  readonly rounds: readonly number[];
 }
 
 /** Lines as a table for the terminal. */
 export function formatLines(lines: readonly BenchLine[]): string {
-  const rows = lines.map((line) => [line.name, measuredOf(line), line.ratio.toFixed(2), goalOf(line), line.baseline]);
-  const table = [['what', 'measured', 'ratio', 'goal', 'ratio to'], ...rows];
+  const rows = lines.map((line) => {
+    const { value, ratio } = figureOf(line);
+    const goal = goalOf(line) === '' ? '' : `${goalOf(line)} ${isMissed(line) ? 'MISSED' : 'met'}`;
+    const measured = measuredOf({ value, unit: line.unit });
+    return [line.name, measured, ratio?.toFixed(2) ?? '', spreadOf(line), goal, line.beside?.what ?? ''];
+  });
+  const table = [['what', 'measured', 'ratio', 'rounds', 'goal', 'ratio to'], ...rows];
   const widths = table[0]?.map((_cell, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
   return table.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')).join('\n');
 }
 
-/** As figures are read: without an exponent. */
-export function measuredOf({ value, unit }: Pick<BenchLine, 'value' | 'unit'>): string {
-  const text = value >= 1_000 ? Math.round(value).toLocaleString('en').replaceAll(',', ' ') : value.toPrecision(3);
-  return unit === '' ? text : `${text} ${unit}`;
+/** What the goal applies to, with the least and the most of the rounds. */
+export function comparedOf(line: BenchLine): string {
+  const { value, ratio } = figureOf(line);
+  const compared = ratio === undefined ? measuredOf({ value, unit: line.unit }) : ratio.toFixed(2);
+  return `${compared} ${spreadOf(line)}`.trimEnd();
 }
 
-/** A figure that is not a number misses its goal. */
-export function isMissed({ ratio, value, goal, atMost, mostValue, leastValue }: BenchLine): boolean {
-  const isMet = [
-    goal === undefined || ratio >= goal,
-    atMost === undefined || ratio <= atMost,
-    mostValue === undefined || value <= mostValue,
-    leastValue === undefined || value >= leastValue,
-  ];
-  return isMet.includes(false);
+export function goalOf({ least, most, unit, beside }: BenchLine): string {
+  const inUnit = beside === undefined && unit !== '' ? ` ${unit}` : '';
+  if (least !== undefined) return `≥ ${least}${inUnit}`;
+  return most === undefined ? '' : `≤ ${most}${inUnit}`;
 }
 
 /** What is still to be done, one line each; empty if every goal was met. */
 export function missedIn(lines: readonly BenchLine[]): string {
   const missed = lines.filter(isMissed);
   if (missed.length === 0) return '';
-  const told = missed.map((line) => `  ${line.name}: ${comparedOf(line)}, goal ${goalOf(line).replace(' MISSED', '')}`);
+  const told = missed.map((line) => `  ${line.name}: ${comparedOf(line)}, goal ${goalOf(line)}`);
   return [`Missed, ${missed.length} of ${lines.length}:`, ...told].join('\n');
 }
 
-/** What the goal applies to: the ratio, or the value itself. */
-function comparedOf(line: BenchLine): string {
-  const isOfRatio = line.goal !== undefined || line.atMost !== undefined;
-  return isOfRatio ? line.ratio.toFixed(2) : measuredOf(line);
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
 
-export function goalOf(line: BenchLine): string {
-  const { goal, atMost, mostValue, leastValue, unit } = line;
-  const verdict = isMissed(line) ? 'MISSED' : 'met';
-  if (goal !== undefined) return `>= ${goal.toFixed(2)} ${verdict}`;
-  if (atMost !== undefined) return `<= ${atMost.toFixed(2)} ${verdict}`;
-  const inUnit = unit === '' ? verdict : `${unit} ${verdict}`;
-  if (mostValue !== undefined) return `<= ${mostValue} ${inUnit}`;
-  if (leastValue !== undefined) return `>= ${leastValue} ${inUnit}`;
-  return '';
+/** A figure that is not a number misses its goal. */
+function isMissed(line: BenchLine): boolean {
+  const { value, ratio = value } = figureOf(line);
+  const { least, most } = line;
+  return (least !== undefined && !(ratio >= least)) || (most !== undefined && !(ratio <= most));
+}
+
+function figureOf({ values, beside }: BenchLine): Figure {
+  const value = median(values);
+  if (beside === undefined) return { value, ratio: undefined, rounds: values };
+  const isInTurns = values.length === beside.values.length;
+  const rounds = isInTurns ? values.map((each, round) => each / (beside.values[round] ?? Number.NaN)) : [];
+  return { value, ratio: value / median(beside.values), rounds };
+}
+
+function spreadOf(line: BenchLine): string {
+  const { rounds, ratio } = figureOf(line);
+  if (rounds.length < 2) return '';
+  const [low, high] = [Math.min(...rounds), Math.max(...rounds)].map((each) =>
+    ratio === undefined ? shortOf(each) : each.toFixed(2),
+  );
+  return `(${low}–${high})`;
+}
+
+/** As figures are read: without an exponent. */
+function measuredOf({ value, unit }: { readonly value: number; readonly unit: string }): string {
+  return unit === '' ? shortOf(value) : `${shortOf(value)} ${unit}`;
+}
+
+function shortOf(value: number): string {
+  if (Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en').replaceAll(',', ' ');
+  return value === 0 ? '0' : value.toPrecision(3);
 }

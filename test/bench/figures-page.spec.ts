@@ -1,65 +1,61 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import type { BenchLine } from './bench-line.js';
-import { missedIn } from './bench-line.js';
+import { type BenchLine, formatLines, missedIn } from './bench-line.js';
 import { BENCH_NAMES } from './bench-names.js';
 import { withFigures } from './figures-page.js';
 
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'figures.md');
 const page = readFileSync(PAGE, 'utf8');
-const MET: BenchLine = {
-  name: 'read',
-  value: 51_330.4,
+const READS: BenchLine = {
+  name: 'reads',
   unit: '1/s',
-  ratio: 0.84,
-  goal: 0.75,
-  baseline: 'bare | server',
+  values: [51_330.4, 50_000, 52_000],
+  beside: { what: 'a bare server', values: [60_000, 62_500, 65_000] },
+  least: 0.75,
 };
-const SLOW: BenchLine = { name: 'p99', value: 9.512, unit: 'ms', ratio: 7.6, atMost: 3, baseline: 'idle' };
-const recorded = { bench: 'http', lines: [MET, SLOW], machine: 'two processors', date: '2026-11-22' };
+const SLOW: BenchLine = { name: 'p99', unit: 'ms', values: [9.512], most: 9 };
+const recorded = { bench: 'http', lines: [READS, SLOW], processor: '2 of one kind', when: '2026-11-22, load 0.1' };
 
 describe('the page of figures', () => {
-  it('has a place for what each bench measures', () => {
+  it('has a section for each bench', () => {
     for (const bench of BENCH_NAMES) expect(() => withFigures(page, { ...recorded, bench })).not.toThrow();
-    expect(() => withFigures(page, { ...recorded, bench: 'nothing' })).toThrow('no place for the figures of nothing');
+    expect(() => withFigures(page, { ...recorded, bench: 'nothing' })).toThrow('no section for nothing');
   });
 
-  it('gets new figures in the place of those before, and stays as the formatter wants it', async () => {
-    // Lines that are part of the one above are indented in the terminal.
-    const once = withFigures(page, { ...recorded, lines: [{ ...SLOW, name: `  ${SLOW.name}` }] });
-    expect(await format(once, { ...(await resolveConfig(PAGE)), parser: 'markdown' })).toBe(once);
-    const twice = withFigures(once, recorded);
-    expect(twice).toContain('Measured on 2026-11-22: two processors.');
-    expect(twice).toMatch(/\| read +\| 51 330 1\/s +\| 0\.84 +\| >= 0\.75 met +\| bare \\\| server +\|/);
-    expect(twice.match(/9\.51 ms/g)).toHaveLength(page.includes('9.51 ms') ? 2 : 1);
-    expect(withFigures(twice, recorded)).toBe(twice);
-    const options = await resolveConfig(PAGE);
-    expect(await format(twice, { ...options, parser: 'markdown' })).toBe(twice);
+  it('has the figures of two processors side by side, and stays as the formatter wants it', async () => {
+    const one = withFigures('# Figures\n\n## http\n\nReads.\n\n## last\n', recorded);
+    const lines = [{ ...READS, values: [30_000] }, { ...SLOW, name: 'new' }];
+    const both = withFigures(one, { ...recorded, lines, processor: '8 of another', when: '2026-11-23' });
+    expect(both.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '-')).toBe(
+      [
+        ...['# Figures', '', '## http', '', 'Reads.', ''],
+        '| what | goal | 8 of another | 2 of one kind |',
+        '| - | - | - | - |',
+        '| reads | ≥ 0.75 | 0.48 | 0.82 (0.80–0.86) |',
+        '| new | ≤ 9 ms | 9.51 ms | – |',
+        '| measured | | 2026-11-23 | 2026-11-22, load 0.1 |',
+        ...['', '## last', ''],
+      ].join('\n'),
+    );
+    expect(withFigures(both, { ...recorded, lines, processor: '8 of another', when: '2026-11-23' })).toBe(both);
+    expect(await format(both, { ...(await resolveConfig(PAGE)), parser: 'markdown' })).toBe(both);
+  });
+
+  it('has nothing without a goal, which is only printed', () => {
+    const line: BenchLine = { name: 'account', unit: 'ms', values: [9.512] };
+    expect(withFigures(page, { ...recorded, lines: [line] })).not.toContain('| account');
+    expect(formatLines([line])).toMatch(/account +9\.51 ms/);
   });
 });
 
 describe('what a run of benches missed', () => {
   it('is told in a line each, and in none where every goal was met', () => {
-    expect(missedIn([MET, SLOW])).toBe('Missed, 1 of 2:\n  p99: 7.60, goal <= 3.00');
-    expect(missedIn([MET])).toBe('');
-  });
-
-  it('is also what is more, or less, than it may be by itself', () => {
-    const slow: BenchLine = { name: 'p99', value: 9.512, unit: 'ms', ratio: 7.6, mostValue: 9, baseline: 'idle' };
-    expect(missedIn([slow, { ...slow, mostValue: 10 }])).toBe('Missed, 1 of 2:\n  p99: 9.51 ms, goal <= 9 ms');
-    const few: BenchLine = {
-      name: 'read',
-      value: 51_330.4,
-      unit: '1/s',
-      ratio: 0.84,
-      leastValue: 60_000,
-      baseline: 'bare',
-    };
-    expect(missedIn([few])).toContain('51 330 1/s, goal >= 60000 1/s');
+    expect(missedIn([READS, SLOW])).toBe('Missed, 1 of 2:\n  p99: 9.51 ms, goal ≤ 9 ms');
+    expect(missedIn([READS])).toBe('');
   });
 
   it('is also what could not be measured', () => {
-    expect(missedIn([{ ...MET, ratio: Number.NaN }])).toContain('read: NaN');
+    expect(missedIn([{ ...READS, values: [Number.NaN] }])).toContain('reads: NaN');
   });
 });

@@ -5,7 +5,7 @@ import { BENCH_NAMES, type BenchName } from './bench-names.js';
 import { readArguments, usage } from './arguments.js';
 import { type BenchLine, missedIn } from './bench-line.js';
 import { type Recorded, withFigures } from './figures-page.js';
-import { machineInWords } from './machine.js';
+import { loadInWords, machineInWords, processorInWords } from './machine.js';
 import { runInTurn } from './run-in-turn.js';
 
 const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'reference', 'figures.md');
@@ -27,9 +27,10 @@ async function main(words: readonly string[]): Promise<number> {
   const run = async (name: string): Promise<readonly BenchLine[]> => {
     console.error(`${name} ...`);
     const startedAt = performance.now();
+    const when = `${new Date().toISOString().slice(0, 10)}, ${loadInWords()}`;
     const measured = await benches[name as BenchName]();
     console.error(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
-    if (record) await recordFigures({ bench: name, lines: measured, machine, date: today() });
+    if (record) await recordFigures({ bench: name, lines: measured, processor: processorInWords(), when });
     return measured;
   };
   const lines = await runInTurn(chosen, { machine, json, run, print: (text) => console.log(text) });
@@ -39,8 +40,6 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 const isBench = (name: string): name is BenchName => BENCH_NAMES.some((each) => each === name);
-
-const today = (): string => new Date().toISOString().slice(0, 10);
 
 async function recordFigures(recorded: Recorded): Promise<void> {
   await writeFile(PAGE, withFigures(await readFile(PAGE, 'utf8'), recorded));

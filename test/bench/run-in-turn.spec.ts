@@ -1,6 +1,6 @@
 import { runInTurn } from './run-in-turn.js';
 
-const line = { name: 'reads', value: 2, unit: 'ms', baseline: 'a bare server', ratio: 0.5 };
+const line = { name: 'reads', unit: 'ms', values: [2], beside: { what: 'a bare server', values: [4] } };
 
 describe('benches that run in turn', () => {
   it.each([false, true])('are each printed before the next one begins (as JSON: %s)', async (json) => {

@@ -18,36 +18,17 @@ interface Measured {
 /** Two replicas with more and more merchants on one Redis: what each merchant costs when nothing is due. */
 export async function benchScale(): Promise<readonly BenchLine[]> {
   const lines: BenchLine[] = [];
-  let baseline: Measured | undefined;
+  let ofOneBytes: number | undefined;
   for (const count of COUNTS) {
-    const measured = await measure(count);
-    baseline ??= measured;
-    lines.push(...linesOf(count, measured, baseline));
+    const { heapBytes, idleShare } = await measure(count);
+    ofOneBytes ??= heapBytes;
+    const kib = (heapBytes - ofOneBytes) / count / KIB;
+    lines.push(
+      { name: `${count} merchants: idle processor share`, unit: '%', values: [idleShare * 100], most: 3 },
+      { name: `${count} merchants: memory of each`, unit: 'KiB', values: [kib], most: 4 },
+    );
   }
   return lines;
-}
-
-function linesOf(count: number, measured: Measured, baseline: Measured): readonly BenchLine[] {
-  const perMerchant = (measured.heapBytes - baseline.heapBytes) / count / KIB;
-  const one = 'one merchant';
-  return [
-    {
-      name: `${count} merchants, idle processor share of a replica`,
-      value: measured.idleShare * 100,
-      unit: '%',
-      ratio: measured.idleShare / baseline.idleShare,
-      baseline: one,
-      mostValue: 3,
-    },
-    {
-      name: `${count} merchants, memory of each`,
-      value: perMerchant,
-      unit: 'KiB',
-      ratio: measured.heapBytes / baseline.heapBytes,
-      baseline: `${one}, whole heap beyond an empty process`,
-      mostValue: 4,
-    },
-  ];
 }
 
 async function measure(count: number): Promise<Measured> {

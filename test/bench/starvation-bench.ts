@@ -82,31 +82,15 @@ async function attacked(program: Attacked): Promise<readonly BenchLine[]> {
   ];
   try {
     const under = await watched(program, ATTACK_S);
-    const p99 = percentile(under.served, 0.99);
+    const line = (what: string, value: number, goal: Pick<BenchLine, 'unit' | 'most'>): BenchLine => {
+      return { name: `${name}: ${what}`, values: [value], ...goal };
+    };
     return [
-      {
-        name: `${name}: memory, the most within ${ATTACK_S} s of attack; none of ${under.served.length} requests failed`,
-        value: under.mostMib,
-        unit: 'MiB',
-        ratio: under.mostMib / limitMib,
-        atMost: 1,
-        baseline: `${limitMib} MiB, its control group`,
-      },
-      {
-        name: `${name}: /livez, the slowest of ${under.probes.length}`,
-        value: Math.max(...under.probes),
-        unit: 'ms',
-        ratio: Math.max(...under.probes) / 1_000,
-        atMost: 1,
-        baseline: `1 s; without attackers ${Math.max(...idle.probes).toFixed(2)} ms`,
-      },
-      {
-        name: `${name}: request of a well-behaved caller, p99`,
-        value: p99,
-        unit: 'ms',
-        ratio: p99 / percentile(idle.served, 0.99),
-        baseline: 'without attackers',
-      },
+      line(`most memory in ${ATTACK_S} s`, under.mostMib, { unit: 'MiB', most: limitMib }),
+      line('slowest /livez', Math.max(...under.probes), { unit: 'ms', most: 1_000 }),
+      line('slowest /livez without attackers', Math.max(...idle.probes), { unit: 'ms' }),
+      line('p99 of a good caller', percentile(under.served, 0.99), { unit: 'ms' }),
+      line('the same without attackers', percentile(idle.served, 0.99), { unit: 'ms' }),
     ];
   } finally {
     for (const attacker of attackers) await attacker.stop();

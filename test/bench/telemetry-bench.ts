@@ -3,7 +3,7 @@ import { SERVER_CPU } from './bare-contender.js';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 import { freePort } from '#libs/testing';
-import { type Contender, load, ROUNDS, SANDBOX_CPU } from './http-bench.js';
+import { type Contender, load, type Round, ROUNDS, SANDBOX_CPU } from './http-bench.js';
 
 /** A dozen times as often as by default, so that every round of a few seconds has its share of pushes. */
 const PUSH_INTERVAL_MS = '5000';
@@ -27,22 +27,16 @@ export async function benchTelemetry(): Promise<readonly BenchLine[]> {
         if (round > 0) each.rounds.push(measured);
       }
     }
-    const value = median(withAll.rounds.map(({ perCpuSecond }) => perCpuSecond));
-    const perSecond = median(withAll.rounds.map((round) => round.perSecond));
-    const line = { unit: '1/s', baseline: 'the same with telemetry off', goal: 0.97 };
+    const line = (name: string, pick: (round: Round) => number): BenchLine => ({
+      name: `reads ${name}`,
+      unit: '1/s',
+      values: withAll.rounds.map(pick),
+      beside: { what: 'the same with telemetry off', values: without.rounds.map(pick) },
+      least: 0.97,
+    });
     return [
-      {
-        ...line,
-        name: 'session read with metrics and traces, requests per second',
-        value: perSecond,
-        ratio: perSecond / median(without.rounds.map((round) => round.perSecond)),
-      },
-      {
-        ...line,
-        name: 'session read with metrics and traces, requests per processor second',
-        value,
-        ratio: value / median(without.rounds.map(({ perCpuSecond }) => perCpuSecond)),
-      },
+      line('per second', ({ perSecond }) => perSecond),
+      line('per processor second', ({ perCpuSecond }) => perCpuSecond),
     ];
   } finally {
     await on.stop();
@@ -53,8 +47,4 @@ export async function benchTelemetry(): Promise<readonly BenchLine[]> {
 
 function contender({ broker, sessionUrl }: BenchBroker): Contender {
   return { server: broker, url: sessionUrl, headers: BenchBroker.headers, rounds: [] };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
