@@ -25,7 +25,10 @@ describe('the page of figures', () => {
 
   it('has the figures of two processors side by side, and stays as the formatter wants it', async () => {
     const one = withFigures('# Figures\n\n## http\n\nReads.\n\n## last\n', recorded);
-    const lines = [{ ...READS, values: [30_000] }, { ...SLOW, name: 'new' }];
+    const lines = [
+      { ...READS, values: [30_000] },
+      { ...SLOW, name: 'new' },
+    ];
     const both = withFigures(one, { ...recorded, lines, processor: '8 of another', when: '2026-11-23' });
     expect(both.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '-')).toBe(
       [

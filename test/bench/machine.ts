@@ -4,7 +4,10 @@ const GIB = 1_073_741_824;
 
 /** As 2 × AMD EPYC: figures of two kinds are not compared, but through their ratios. */
 export function processorInWords(): string {
-  const model = cpus()[0]?.model.replaceAll(/\(R\)|\(TM\)|\bProcessor\b/g, '').replaceAll(/\s+/g, ' ').trim();
+  const model = cpus()[0]
+    ?.model.replaceAll(/\(R\)|\(TM\)|\bProcessor\b/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return `${availableParallelism()} × ${model === undefined || model === '' ? arch() : model}`;
 }
 

@@ -38,8 +38,8 @@ export async function benchRenewals(): Promise<readonly BenchLine[]> {
   const [ours, bare]: [Round[], Round[]] = [[], []];
   // The first round warms both up and is not counted.
   for (let round = 0; round <= ROUNDS; round += 1) {
-    const renewed = await paceOfRenewals(key, jwe);
-    const alone = await paceOfJweOperations(key, jwe, plaintext);
+    const renewed = await roundOfRenewals(key, jwe);
+    const alone = await roundOfJweOperations(key, jwe, plaintext);
     if (round === 0) continue;
     ours.push(renewed);
     bare.push(alone);
@@ -81,7 +81,7 @@ export async function benchOverhead(): Promise<readonly BenchLine[]> {
   }
 }
 
-async function paceOfRenewals(key: ClientKey, jwe: string): Promise<Round> {
+async function roundOfRenewals(key: ClientKey, jwe: string): Promise<Round> {
   const folder = await mkdtemp(join(tmpdir(), 'session-broker-bench-'));
   const redis = await RedisProcess.start();
   const clock = new SystemClock();
@@ -109,7 +109,7 @@ async function paceOfRenewals(key: ClientKey, jwe: string): Promise<Round> {
   const merchants = { ids: () => ids, settingsOf: () => settings, gatewayIdOf: () => 'played' };
   const replica = new SessionReplica({ owner: 'bench', merchants, store, gateway, events, clock, random: Math.random });
   try {
-    return await paceOf(async () => {
+    return await roundOf(MERCHANTS, async () => {
       await replica.tick();
       await eventually(() => ids.every((id) => replica.held.get(id) !== undefined), 60_000);
     });
@@ -121,7 +121,7 @@ async function paceOfRenewals(key: ClientKey, jwe: string): Promise<Round> {
   }
 }
 
-function paceOfJweOperations(key: ClientKey, jwe: string, plaintext: Uint8Array): Promise<Round> {
+function roundOfJweOperations(key: ClientKey, jwe: string, plaintext: Uint8Array): Promise<Round> {
   let left = MERCHANTS;
   const lane = async (): Promise<void> => {
     while (left-- > 0) {
