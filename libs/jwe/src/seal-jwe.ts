@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
-import { EphemeralKeys } from './ephemeral-keys.js';
-import { COORDINATE_BYTES, DEFAULT_MAX_PLAINTEXT_BYTES } from './profile.js';
+import { AgreementsAhead } from './agreements-ahead.js';
+import { DEFAULT_MAX_PLAINTEXT_BYTES } from './profile.js';
 import { type RecipientKey, recipientHandleOf } from './recipient-key.js';
 import { sealAgreed } from './seal-agreed.js';
 
@@ -9,7 +9,7 @@ interface SealOptions {
   readonly maxBytes?: number;
 }
 
-const ephemeralKeys = new EphemeralKeys();
+const agreements = new AgreementsAhead();
 
 /**
  * Seals bytes to a recipient as a compact JWE with the protected header {alg, enc, epk}.
@@ -23,8 +23,5 @@ export async function sealJwe(
   if (plaintext.byteLength > maxBytes) {
     throw new BrokerError('jwe_too_large', { publicDetail: `a plaintext of at most ${maxBytes} bytes is sealed` });
   }
-  const { privateKey, epk } = await ephemeralKeys.take();
-  const agreement = { name: 'ECDH', public: recipientHandleOf(recipient) };
-  const secret = new Uint8Array(await crypto.subtle.deriveBits(agreement, privateKey, COORDINATE_BYTES * 8));
-  return sealAgreed(plaintext, { epk, secret });
+  return sealAgreed(plaintext, await agreements.take(recipientHandleOf(recipient)));
 }
