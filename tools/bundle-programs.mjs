@@ -17,7 +17,6 @@ const out = 'dist/programs';
 /** The programs, and what a program starts in turn, which it looks for next to its own file. */
 const entryPoints = [
   ...['broker', 'cli', 'egress', 'sandbox'].map((app) => ({ in: `dist/apps/${app}/src/main.js`, out: app })),
-  { in: 'dist/libs/jwe/src/jwe-thread-entry.js', out: 'jwe-thread-entry' },
   { in: 'dist/libs/pkcs11/src/token-process-entry.js', out: 'token-process-entry' },
 ];
 

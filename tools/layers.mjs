@@ -149,8 +149,7 @@ export const builtinHomes = {
     ],
   },
   processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli', 'libs/pkcs11'] },
-  threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },
   // Used to read the maps from a bundle to its sources.
   modules: { modules: ['module'], homes: ['libs/program'] },
-  loopholes: { modules: ['process', 'vm', 'inspector', 'repl'], homes: [] },
+  loopholes: { modules: ['process', 'vm', 'inspector', 'repl', 'worker_threads'], homes: [] },
 };

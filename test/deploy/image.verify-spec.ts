@@ -115,7 +115,6 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     readonly url: string;
     readonly managementUrl: string;
     readonly gatewayUrl: string;
-    readonly publicJwk: object;
   }
 
   async function startBroker(
@@ -157,7 +156,6 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
       url: `http://127.0.0.1:${port}`,
       managementUrl: `http://127.0.0.1:${managementPort}`,
       gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
-      publicJwk: key.publicJwk,
     };
   }
 
@@ -285,21 +283,6 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     expect(await run([...instruction('HEALTHCHECK'), readyUrl])).toEqual([0, `${readyUrl} answers 200`]);
     egress.child.kill('SIGTERM');
     expect(await once(egress.child, 'close')).toEqual([0, null]);
-  });
-
-  it('seals and opens payloads in the thread that it has for that', async () => {
-    const { broker, url, publicJwk } = await startBroker();
-    const ask = async (path: string, body: object): Promise<Record<string, string>> => {
-      const headers = { 'content-type': 'application/json' };
-      const init = { method: 'POST', headers, body: JSON.stringify(body) };
-      return (await (await fetch(`${url}/v1/merchants/shop/payloads/${path}`, init)).json()) as Record<string, string>;
-    };
-    const { jwe } = await ask('encrypt', { plaintext: 'ping', recipient: publicJwk });
-    expect(await ask('decrypt', { jwe })).toEqual({ plaintext: 'ping', encoding: 'utf8' });
-    expect(await ask('decrypt', { jwe: `${String(jwe)}AAAA` })).toMatchObject({ code: 'jwe_malformed' });
-    const folder = `/proc/${broker.child.pid}/task`;
-    const threads = readdirSync(folder).map((task) => readFileSync(join(folder, task, 'comm'), 'utf8').trim());
-    expect(threads).toContain('jwe');
   });
 
   it.each(['grpc', 'http/protobuf', 'http/json'])('can send traces and metrics by %s', async (protocol) => {

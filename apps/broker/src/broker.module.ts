@@ -1,7 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
-import { inThisThread } from '#libs/jwe';
 import { SessionReplica } from '#libs/session';
 import { AuditTrail } from './audit/audit-trail.js';
 import { AccessGuard } from './auth/access.guard.js';
@@ -16,7 +15,7 @@ import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
-import { CLOCK, JWE_WORK, LOGGER, type Platform, THIS_REPLICA, type ThisReplica } from './platform/platform.js';
+import { CLOCK, LOGGER, type Platform, THIS_REPLICA, type ThisReplica } from './platform/platform.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import type { OpenReplica } from './renewal/replica.js';
@@ -45,7 +44,6 @@ export class BrokerModule {
       providers: [
         { provide: CLOCK, useValue: platform.clock },
         { provide: LOGGER, useValue: platform.logger },
-        { provide: JWE_WORK, useValue: platform.jweWork ?? inThisThread },
         { provide: THIS_REPLICA, useValue: self },
         { provide: ConfigurationInForce, useValue: configuration },
         { provide: SessionReplica, useValue: open.replica },

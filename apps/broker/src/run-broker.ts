@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import { JweThread } from '#libs/jwe';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
 import { createLogger, lastLinesRead, startTelemetry } from '#libs/telemetry';
 import { replicaName } from './platform/platform.js';
@@ -17,12 +16,10 @@ interface RunOptions {
 
 /** The broker as a process. @returns its exit code */
 export async function runBroker({ environment, signals }: RunOptions): Promise<number> {
-  const jweWork = new JweThread();
   try {
-    const start = (): Promise<RunningProgram | undefined> => started(environment, signals.stopping, jweWork);
+    const start = (): Promise<RunningProgram | undefined> => started(environment, signals.stopping);
     return await liveProgram({ name: 'session-broker', signals, start });
   } finally {
-    await jweWork.close();
     await lastLinesRead();
   }
 }
@@ -31,7 +28,6 @@ export async function runBroker({ environment, signals }: RunOptions): Promise<n
 async function started(
   environment: RunOptions['environment'],
   stopping: AbortSignal,
-  jweWork: JweThread,
 ): Promise<RunningProgram | undefined> {
   const file = environment['BROKER_CONFIG'];
   if (file === undefined || file === '') {
@@ -48,7 +44,7 @@ async function started(
   // Loaded only now: whatever is observed must be loaded after the observer.
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
-  const known = { configuration, source, clock, logger, telemetry, stopping, jweWork };
+  const known = { configuration, source, clock, logger, telemetry, stopping };
   const broker = await startBroker({
     ...known,
     setLogLevel: logger.setLevel.bind(logger),

@@ -5,7 +5,6 @@ export type { ClientKeys } from './client-keys.js';
 export { generateClientKey, type GeneratedClientKey } from './generate-client-key.js';
 export { FileClientKeys } from './file-client-keys.js';
 export { checkServerKey, importClientKey, importPaymentKey, importServerKey } from './import-key.js';
-export { inThisThread, JweThread, type JweWork } from './jwe-thread.js';
 export { keyedDigest, keyedKey } from './keyed-digest.js';
 export { openJwe, type OpenedJwe } from './open-jwe.js';
 export { jwkOfPem, pemKindOf } from './pem-key.js';

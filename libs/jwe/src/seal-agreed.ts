@@ -15,7 +15,7 @@ import { wrappingKeyOf } from './wrapping-key.js';
 const NO_PARTIES = { apu: '', apv: '' };
 
 /** The agreement of one JWE. */
-interface Agreement {
+export interface Agreement {
   readonly epk: PublicJwk;
   /** Is erased. */
   readonly secret: Uint8Array;

@@ -2,17 +2,16 @@ import type { webcrypto } from 'node:crypto';
 import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { compactDecrypt, CompactEncrypt, type JWK } from 'jose';
-import { eventually } from '#libs/testing';
+import { AgreementsAhead } from './agreements-ahead.js';
 import { clientKeyInCustody } from './client-key-in-custody.js';
 import { clientHandlesOf, type ClientKey } from './client-key.js';
 import { readCompactJwe } from './compact-jwe.js';
-import { EphemeralKeys } from './ephemeral-keys.js';
 import { generateClientKey } from './generate-client-key.js';
 import { importClientKey, importPaymentKey } from './import-key.js';
 import { openAgreed } from './open-agreed.js';
 import { openJwe } from './open-jwe.js';
 import type { RecipientKey } from './recipient-key.js';
-import { sealAgreed } from './seal-agreed.js';
+import { type Agreement, sealAgreed } from './seal-agreed.js';
 import { sealJwe } from './seal-jwe.js';
 
 /** The same key twice: in this process, and as if it were kept elsewhere. */
@@ -147,62 +146,88 @@ function withBitFlipped(part: Buffer, position: number): Buffer {
   return flipped;
 }
 
-describe('ephemeral keys', () => {
-  let made: jest.SpiedFunction<typeof crypto.subtle.generateKey>;
-  beforeEach(() => {
-    made = jest.spyOn(crypto.subtle, 'generateKey');
-  });
-  afterEach(() => made.mockRestore());
-
-  /** Waits until nothing is generated any more: everything begun has ended, and nothing new has begun since. */
-  const settled = async (): Promise<void> => {
-    for (let begun = -1; begun !== made.mock.calls.length;) {
-      begun = made.mock.calls.length;
-      await Promise.allSettled(made.mock.results.map(({ value }) => value as Promise<unknown>));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-
-  it('are eight ahead of the one that is taken, and are replaced as they are taken', async () => {
-    const keys = new EphemeralKeys();
-    await keys.take();
-    await settled();
-    expect(made).toHaveBeenCalledTimes(9);
-    for (let taken = 1; taken <= 20; taken += 1) {
-      await keys.take();
-      await settled();
-      expect(made).toHaveBeenCalledTimes(9 + taken);
-    }
-  });
-
-  it('are taken from those that are ready', async () => {
-    const keys = new EphemeralKeys();
-    await keys.take();
-    await settled();
-    const ready = await Promise.all(
-      made.mock.results.map(async ({ value }) => ((await value) as webcrypto.CryptoKeyPair).privateKey),
-    );
-    expect(ready).toContain((await keys.take()).privateKey);
-  });
-
-  it('are made at once for a seal that finds none ready, however many fail while no seal waits for them', async () => {
-    const keys = new EphemeralKeys();
-    made.mockRejectedValue(new Error('no randomness, on purpose'));
-    await expect(keys.take()).rejects.toThrow('no randomness');
-    await settled();
-    made.mockRestore();
-    made = jest.spyOn(crypto.subtle, 'generateKey');
-    await expect(keys.take()).resolves.toMatchObject({
-      privateKey: { type: 'private', extractable: false, usages: ['deriveBits'] },
-    });
-    await eventually(() => made.mock.calls.length === 9);
-  });
-});
-
 const COORDINATE = Buffer.alloc(48, 1).toString('base64url');
 const epk = { kty: 'EC', crv: 'P-384', x: COORDINATE, y: COORDINATE } as const;
 const secretOf = (octet: number): Uint8Array => new Uint8Array(48).fill(octet);
 const erased = new Uint8Array(48);
+
+/** As many turns as promises take that wait for nothing else. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const someone = (): webcrypto.CryptoKey => ({}) as webcrypto.CryptoKey;
+type AgreeWith = (recipient: webcrypto.CryptoKey) => Promise<Agreement>;
+
+describe('agreements that are made ahead', () => {
+  const agreement = (): Agreement => ({ epk, secret: secretOf(7) });
+  let made: jest.Mock<AgreeWith>;
+  let agreements: AgreementsAhead;
+  beforeEach(() => {
+    made = jest.fn<AgreeWith>(() => Promise.resolve(agreement()));
+    agreements = new AgreementsAhead(made);
+  });
+
+  /** Takes one after another. @returns how many are ahead after each */
+  async function taken(recipient: webcrypto.CryptoKey, times: number): Promise<number[]> {
+    const ahead: number[] = [];
+    const before = made.mock.calls.length;
+    for (let count = 1; count <= times; count += 1) {
+      await agreements.take(recipient);
+      await settled();
+      ahead.push(made.mock.calls.length - before - count);
+    }
+    return ahead;
+  }
+
+  it('are none for who is sealed to once, one more with each further seal, and eight at most', async () => {
+    expect(await taken(someone(), 1)).toEqual([0]);
+    expect(await taken(someone(), 12)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 8]);
+  });
+
+  it('are handed out once, and those that are ready first', async () => {
+    const recipient = someone();
+    await taken(recipient, 2);
+    const ready = made.mock.results[2]?.value;
+    expect(await agreements.take(recipient)).toBe(await ready);
+    expect(await agreements.take(recipient)).not.toBe(await ready);
+  });
+
+  it('are made one after another, after what somebody waits for', async () => {
+    const begun: ((agreed: Agreement) => void)[] = [];
+    made.mockImplementation(() => new Promise((resolve) => begun.push(resolve)));
+    const recipient = someone();
+    for (let seals = 1; seals <= 4; seals += 1) {
+      const waiting = agreements.take(recipient);
+      begun.pop()?.(agreement());
+      await waiting;
+      await settled();
+    }
+    expect([begun.length, made.mock.calls.length]).toEqual([1, 5]);
+    begun.pop()?.(agreement());
+    await settled();
+    expect([begun.length, made.mock.calls.length]).toEqual([1, 6]);
+  });
+
+  it('fail for nobody but who waits for one', async () => {
+    const recipient = someone();
+    await taken(recipient, 1);
+    made.mockImplementationOnce(() => Promise.resolve(agreement()));
+    made.mockRejectedValueOnce(new Error('no randomness, on purpose'));
+    await taken(recipient, 1);
+    made.mockRejectedValueOnce(new Error('none again'));
+    await expect(agreements.take(recipient)).rejects.toThrow('none again');
+    await expect(agreements.take(recipient)).resolves.toEqual(agreement());
+  });
+
+  it('are erased for the recipient that was sealed to least recently, once there are 256 others', async () => {
+    const recipient = someone();
+    await taken(recipient, 2);
+    const { secret } = (await made.mock.results[2]?.value) as Agreement;
+    for (let others = 1; others <= 255; others += 1) await agreements.take(someone());
+    expect(secret).toEqual(secretOf(7));
+    await agreements.take(someone());
+    expect(secret).toEqual(erased);
+    expect(await taken(recipient, 1)).toEqual([0]);
+  });
+});
 
 describe('the secret of an agreement', () => {
   it('is all that opens what was sealed under it', () => {

@@ -2,15 +2,14 @@ const sourcesOf = (folder) => [`${folder}/**/*.ts`, `!${folder}/**/*spec.ts`, `!
 const specsOf = (folder) => `<rootDir>/${folder}/**/*.spec.ts`;
 
 /**
- * What is mutated, and the specs that have to notice. Specs that need a server or a thread take too long for several
- * hundred runs each: what only those can notice survives here.
+ * What is mutated, and the specs that have to notice. Specs that need a server take too long for several hundred runs
+ * each: what only those can notice survives here.
  */
 export const targets = {
   clock: { mutate: sourcesOf('libs/clock/src'), specs: [specsOf('libs/clock')] },
   jwe: {
-    // Runs in its own thread: covered by jwe-thread.int-spec.ts and the payload tests of test/e2e. Keys in PEM are
-    // covered by the specs of the command line that converts them.
-    mutate: [...sourcesOf('libs/jwe/src'), '!libs/jwe/src/jwe-thread*.ts', '!libs/jwe/src/pem-key.ts'],
+    // Keys in PEM are covered by the specs of the command line that converts them.
+    mutate: [...sourcesOf('libs/jwe/src'), '!libs/jwe/src/pem-key.ts'],
     specs: [specsOf('libs/jwe')],
   },
   session: {

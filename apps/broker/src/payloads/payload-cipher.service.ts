@@ -1,16 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } from '#libs/jwe';
+import { importPaymentKey, importServerKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
 import type { Session } from '#libs/session';
-import { CLOCK, JWE_WORK } from '../platform/platform.js';
+import { CLOCK } from '../platform/platform.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { MAX_JWE_BYTES, MAX_PLAINTEXT_BYTES } from './payload-text.js';
 import { WorkGate } from './work-gate.js';
 
 /**
- * The work runs in a separate thread, next to the event loop. One processor is left to the event loop, which answers
- * the reads; waiting work costs it nothing but memory.
+ * The arithmetic runs in the threads of the runtime, next to the event loop. One processor is left to the event loop,
+ * which answers the reads; waiting work costs it nothing but memory.
  */
 const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, maxMs: 10_000 };
 
@@ -22,10 +22,9 @@ export class PayloadCipher {
 
   constructor(
     private readonly merchants: ConfiguredMerchants,
-    @Inject(JWE_WORK) private readonly work: JweWork,
     @Inject(CLOCK) clock: Clock,
   ) {
-    this.#gate = new WorkGate({ ...GATE, clock, onOverdue: () => work.startAfresh() });
+    this.#gate = new WorkGate({ ...GATE, clock });
   }
 
   /** @throws BrokerError `jwe_too_large`, `overloaded` or `shutting_down` */
@@ -50,10 +49,7 @@ export class PayloadCipher {
     const keys = this.merchants.clientKeysOf(recipient.merchant);
     const current = keys.filter(({ thumbprint }) => thumbprint === recipient.session?.clientKeyThumbprint);
     const ordered = [...current, ...keys.filter((key) => !current.includes(key))];
-    return this.#gate.run(
-      signal,
-      async () => (await this.work.openJwe(jwe, ordered, { maxBytes: MAX_JWE_BYTES })).plaintext,
-    );
+    return this.#gate.run(signal, async () => (await openJwe(jwe, ordered, { maxBytes: MAX_JWE_BYTES })).plaintext);
   }
 
   /** Many payloads are sealed to one session; its key is imported once. */
@@ -64,6 +60,6 @@ export class PayloadCipher {
   }
 
   #seal(plaintext: Uint8Array, recipient: RecipientKey): Promise<string> {
-    return this.work.sealJwe(plaintext, recipient, { maxBytes: MAX_PLAINTEXT_BYTES });
+    return sealJwe(plaintext, recipient, { maxBytes: MAX_PLAINTEXT_BYTES });
   }
 }

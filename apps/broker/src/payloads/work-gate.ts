@@ -9,8 +9,6 @@ export interface GateParts {
   /** Once a piece of work has begun, it is waited for at most this long. */
   readonly maxMs: number;
   readonly clock: Clock;
-  /** Called when a piece of work has not ended in time, before its place is given away. */
-  readonly onOverdue: () => void;
 }
 
 /** When there may be room again: a full queue is worked off in about this time. */
@@ -45,14 +43,13 @@ export class WorkGate {
 
   /** Work that hangs must not keep its place for ever. */
   async #inTime<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { clock, maxMs, onOverdue } = this.parts;
+    const { clock, maxMs } = this.parts;
     const overdue = Promise.withResolvers<never>();
-    const limit = clock.schedule(maxMs, () => {
-      onOverdue();
+    const limit = clock.schedule(maxMs, () =>
       overdue.reject(
         new BrokerError('overloaded', { detail: `it did not end in ${maxMs} ms`, retryAfterMs: RETRY_AFTER_MS }),
-      );
-    });
+      ),
+    );
     try {
       return await Promise.race([work(), overdue.promise]);
     } finally {

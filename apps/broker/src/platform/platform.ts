@@ -1,13 +1,11 @@
 import { hostname } from 'node:os';
 import type { Clock } from '#libs/clock';
-import type { JweWork } from '#libs/jwe';
 import type { Logger, Telemetry } from '#libs/telemetry';
 
 /** The names under which Nest injects what the process provides. */
 export const CLOCK = Symbol('clock');
 export const LOGGER = Symbol('logger');
 export const THIS_REPLICA = Symbol('this replica');
-export const JWE_WORK = Symbol('jwe work');
 
 /** What a response says about the replica that gave it: the name people know it by, and its clock. */
 export interface ThisReplica {
@@ -23,8 +21,6 @@ export interface Platform {
   readonly replicaName?: string;
   /** Without it, nothing is counted and there is no /metrics. */
   readonly telemetry?: Telemetry;
-  /** Where payloads are sealed and opened; default: in this thread. */
-  readonly jweWork?: JweWork;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { EgressClient } from '#libs/configuration';
 import { digestOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
-import { type ClientKey, inThisThread, type JweWork, type RecipientKey } from '#libs/jwe';
+import { type ClientKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
 import { type GatewayError, writeGatewayError } from '../answers/gateway-error.js';
 import { type AliasClient, aliasClientsAmong } from './alias-client.js';
 import { type AliasCredentials, aliasCredentials, aliasKey } from './alias-credentials.js';
@@ -15,8 +15,6 @@ interface AliasSessionsOptions {
   /** Our keys, newest first: sessions are issued under the first, and recognised under all of them. */
   readonly keys: readonly ClientKey[];
   readonly clock: Clock;
-  /** Where JWEs are opened and sealed. Default: in this thread. */
-  readonly jwe?: JweWork;
 }
 
 export interface AliasAnswer {
@@ -62,13 +60,11 @@ export class AliasSessions {
   readonly #options: AliasSessionsOptions;
   readonly #index: AliasIndex;
   readonly #byAlias: ReadonlyMap<string, Given>;
-  readonly #jwe: JweWork;
 
   private constructor({ options, index, byAlias }: AliasParts) {
     this.#options = options;
     this.#index = index;
     this.#byAlias = byAlias;
-    this.#jwe = options.jwe ?? inThisThread;
   }
 
   /**
@@ -111,7 +107,7 @@ export class AliasSessions {
   async open({ name, alias }: EgressClient, jwe: string): Promise<Uint8Array> {
     const given = this.#byAlias.get(digestOf(alias?.serviceCode ?? ''));
     if (given === undefined) throw new BrokerError('internal_error', { detail: `the client ${name} has no alias` });
-    return (await this.#jwe.openJwe(jwe, given.keys, { maxBytes: MAX_JWE_BYTES })).plaintext;
+    return (await openJwe(jwe, given.keys, { maxBytes: MAX_JWE_BYTES })).plaintext;
   }
 
   /**
@@ -120,7 +116,7 @@ export class AliasSessions {
    * @throws BrokerError `jwe_too_large`
    */
   async seal(client: EgressClient, plaintext: Uint8Array): Promise<string> {
-    return JSON.stringify({ jwe: await this.#jwe.sealJwe(plaintext, keyOf(client), { maxBytes: MAX_ANSWER_BYTES }) });
+    return JSON.stringify({ jwe: await sealJwe(plaintext, keyOf(client), { maxBytes: MAX_ANSWER_BYTES }) });
   }
 }
 

@@ -145,8 +145,7 @@ export class MerchantSession {
   }
 
   /**
-   * Unlike the client package, seals with ephemeral keys that are generated ahead of need: a payment waits half as
-   * long.
+   * Unlike the client package, seals with agreements that are made ahead of need: a payment waits for none.
    * @returns a compact JWE to the key of this very session
    */
   async seal(session: Session, plaintext: Uint8Array): Promise<string> {
