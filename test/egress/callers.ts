@@ -69,6 +69,7 @@ export class PlainCaller implements Caller {
 export class AliasCaller implements Caller {
   readonly form = 'alias';
   #session: AliasSession | undefined;
+  #creating: Promise<AliasSession> | undefined;
 
   constructor(
     private readonly url: string,
@@ -86,9 +87,14 @@ export class AliasCaller implements Caller {
     return this.#read(await exchange(this.url, { path: CREATE, headers, body }), 'sealed');
   }
 
+  /** One create call, however many payments begin at once: more than the egress takes at a time are refused. */
   async session(): Promise<AliasSession> {
-    this.#session ??= JSON.parse((await this.create()).text) as AliasSession;
+    this.#session ??= await (this.#creating ??= this.#authorized());
     return this.#session;
+  }
+
+  async #authorized(): Promise<AliasSession> {
+    return JSON.parse((await this.create()).text) as AliasSession;
   }
 
   /** Uses another caller's session as its own. */
