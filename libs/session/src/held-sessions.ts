@@ -26,8 +26,6 @@ export interface Entry {
   judging?: Promise<void> | undefined;
   /** Highest generation rejected here, to tell the first report of a death from its echoes. */
   rejectedUpTo: number;
-  /** What nobody has been told yet. */
-  news?: 'service_ended' | 'service_resumed' | undefined;
   /** The hand-over that this replica leads, and the last one that it has heard of. */
   led?: LedHandover | undefined;
   live?: { readonly generation: number; readonly endsAtMs: number; answers: number } | undefined;

@@ -345,31 +345,6 @@ describe('what the store has', () => {
   });
 });
 
-describe('a wish that only the budget refused', () => {
-  function kept(): Play {
-    const play = new Play(served());
-    play.feed({ on: 'kept', newerThan: 10, freeInMs: MINUTE });
-    return play;
-  }
-
-  it('is made once a call is free, and kept again if it is refused again', () => {
-    const play = kept();
-    expect(names(play.pass(MINUTE).feed({ on: 'wake' }))).toEqual([]);
-    expect(names(play.pass(250).feed({ on: 'wake' }))).toEqual(['enter']);
-    play.feed({ on: 'admitted' });
-    play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: 5_000 } });
-    expect(play.merchant.keptWish?.freeAtMs).toBe(play.now.ms + 5_000);
-  });
-
-  it('ends with a newer session, and with an attempt that fails', () => {
-    const newer = kept();
-    newer.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
-    const failed = kept();
-    failed.read({ failure: aRecordedFailure() });
-    expect([newer.merchant.keptWish, failed.merchant.keptWish]).toEqual([undefined, undefined]);
-  });
-});
-
 describe('what people are told', () => {
   it('is told once: that a session has ended, that there is one again', () => {
     const play = new Play(served());

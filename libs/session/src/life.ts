@@ -116,7 +116,6 @@ export type Input =
   | { readonly on: 'rejected'; readonly generation: number; readonly reason: string | undefined }
   | { readonly on: 'unreplaced'; readonly generation: number; readonly result: RenewalResult | undefined }
   | { readonly on: 'reported'; readonly report: DeathReport; readonly answer: ReportResult | NoAnswer }
-  | { readonly on: 'kept'; readonly newerThan: number; readonly freeInMs: number }
   | { readonly on: 'slept'; readonly forMs: number }
   | { readonly on: 'configured' }
   /** A bug of ours has ended the attempt. */
@@ -179,13 +178,8 @@ const MAX_FIRST_LAG_MS = 2_000;
 const MIN_LOOK_MS = 250;
 /** Keeps replicas from all looking at once. */
 const LOOK_JITTER = 0.2;
-/** Added to the moment of a free call: the store and we do not agree to the millisecond. */
-const FREE_GRACE_MS = 250;
 /** How often what ends merely because time passes is looked at. */
 const REVIEW_MS = 1_000;
-
-/** The moment of a kept wish that is being made. */
-const MAKING = Infinity;
 
 const STORE_DOWN = { kind: 'store_down', retryInMs: STORE_RETRY_MS } as const;
 const STOPPING = { kind: 'stopping', retryInMs: STORE_RETRY_MS } as const;
@@ -209,10 +203,6 @@ const handlers: { readonly [On in Input['on']]: (merchant: Merchant, input: Inpu
   rejected,
   unreplaced: (merchant, input, now) => telling({ ...merchant, report: reportAfter(merchant, input, now) }, now),
   reported,
-  kept: (merchant, { newerThan, freeInMs }, now) => ({
-    ...merchant,
-    keptWish: { newerThan, freeAtMs: now.ms + freeInMs },
-  }),
   slept,
   configured: (merchant, _input, now) => configured(merchant, now),
   wake: (merchant, _input, now) => woken(merchant, now),
@@ -537,24 +527,17 @@ function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Mer
   return ended(after, { kind: 'failed', because: failure.kind, retryInMs }, now);
 }
 
-/** An attempt that has failed is the one that a kept wish was waiting for, whoever made it. */
 function withFailure(merchant: Merchant, { failure, retryInMs }: Failed, now: Now): Merchant {
   const refusal = { kind: 'backing_off', retryInMs } as const;
   const blocked = retryInMs > 0 ? blockedBy(merchant.blocked, refusal, now) : merchant.blocked;
-  return { ...merchant, failure, blocked, keptWish: undefined };
+  return { ...merchant, failure, blocked };
 }
 
 /** The merchant is idle again, and whoever shared the wish is told. */
 function ended(merchant: Merchant, result: RenewalResult, now: Turn): Merchant {
-  const { phase, keptWish } = merchant;
   now.effects.push({ do: 'end', result });
   if (meansStoreIsAhead(result)) now.effects.push({ do: 'read', isUrgent: true });
-  const after: Merchant = { ...merchant, phase: { at: 'idle' } };
-  if (keptWish?.freeAtMs !== MAKING) return after;
-  if (result.kind !== 'budget_exhausted') return { ...after, keptWish: undefined };
-  // Refused by the budget again, it is kept again. What it had joined may have been allowed less.
-  const isItsOwn = 'wish' in phase && phase.wish.trigger === 'operator';
-  return { ...after, keptWish: { ...keptWish, freeAtMs: now.ms + (isItsOwn ? result.retryInMs : 0) } };
+  return { ...merchant, phase: { at: 'idle' } };
 }
 
 // ---- What is held, and what the store has
@@ -570,7 +553,7 @@ function adopted(
 ): Merchant {
   const { generation } = session;
   if (now.settings === undefined || generation <= generationOf(merchant)) return merchant;
-  const { held: before, keptWish, isSaidEnded } = merchant;
+  const { held: before, isSaidEnded } = merchant;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before.session, session);
   const source = kept === 'in_store' ? 'store' : 'own';
   emit({ event: 'session_adopted', merchant: merchant.id, generation, source, ageMs, serverKeyChanged }, now);
@@ -582,7 +565,6 @@ function adopted(
     failure: undefined,
     report: undefined,
     blocked: {},
-    keptWish: keptWish !== undefined && generation > keptWish.newerThan ? undefined : keptWish,
     looks: 0,
   };
   const isLive = serveFactsOf(after, now).leftMs > 0;
@@ -711,14 +693,9 @@ function configured(merchant: Merchant, now: Turn): Merchant {
 }
 
 function woken(merchant: Merchant, now: Turn): Merchant {
-  let after = merchant;
-  if (after.lookAtMs <= now.ms) {
-    now.effects.push({ do: 'read', isUrgent: true });
-    after = { ...after, lookAtMs: Infinity, isLookedAt: true, looks: after.looks + 1 };
-  }
-  const { keptWish } = after;
-  if (keptWish === undefined || keptWish.freeAtMs + FREE_GRACE_MS > now.ms) return after;
-  return wanted({ ...after, keptWish: { ...keptWish, freeAtMs: MAKING } }, { trigger: 'operator' }, now);
+  if (merchant.lookAtMs > now.ms) return merchant;
+  now.effects.push({ do: 'read', isUrgent: true });
+  return { ...merchant, lookAtMs: Infinity, isLookedAt: true, looks: merchant.looks + 1 };
 }
 
 /** The due list shows what is due; if it fails to, the replicas that hold the session know as well. */
@@ -773,8 +750,7 @@ function reviewed(merchant: Merchant, now: Turn): Merchant {
 }
 
 function wakeAtMsOf(merchant: Merchant, now: Now): number {
-  const { lookAtMs, keptWish, held, isSaidEnded, isSaidForeign } = merchant;
-  const keptAtMs = keptWish === undefined ? Infinity : keptWish.freeAtMs + FREE_GRACE_MS;
+  const { lookAtMs, held, isSaidEnded, isSaidForeign } = merchant;
   const endsAtMs = held === undefined || isSaidEnded ? Infinity : now.ms + serveFactsOf(merchant, now).leftMs;
-  return Math.ceil(Math.min(lookAtMs, keptAtMs, endsAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));
+  return Math.ceil(Math.min(lookAtMs, endsAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));
 }

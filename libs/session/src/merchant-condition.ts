@@ -210,14 +210,3 @@ export function refusalOf(
   // Who asked knows that it is not renewed.
   return { cause: isUnserved(facts) ? { ...ended, effect: 'payments_fail' } : ended };
 }
-
-/** Undefined if they differ, or if nobody knows. */
-export function sharedCause([first, ...others]: readonly (Cause | undefined)[]): Cause | undefined {
-  return others.every((other) => markOf(other) === markOf(first)) ? first : undefined;
-}
-
-function markOf(cause: Cause | undefined): string {
-  if (cause === undefined) return '';
-  const { msgCode = '', trace } = cause as Partial<FailedCall>;
-  return [cause.code, msgCode, trace?.mark, trace?.peer, trace?.httpStatus].join(' ');
-}

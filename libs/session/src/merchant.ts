@@ -59,12 +59,6 @@ export interface Held {
   readonly reportedAtMs: number | undefined;
 }
 
-/** A person's wish that only the budget refused: it is made once a call is free. */
-interface KeptWish {
-  readonly newerThan: number;
-  readonly freeAtMs: number;
-}
-
 /** A refusal that stands for a while: a thousand readers without a session cost one claim, not a thousand. */
 export interface Block {
   readonly refusal: ClaimRefusal;
@@ -106,7 +100,6 @@ export interface Merchant {
   readonly failure: RecordedFailure | undefined;
   /** Consumers report the held session, and it could not be replaced. */
   readonly report: LastingReport | undefined;
-  readonly keptWish: KeptWish | undefined;
   /** When the store is looked at next, in case an announcement was lost; and how many looks found nothing new. */
   readonly lookAtMs: number;
   readonly looks: number;
@@ -150,7 +143,6 @@ export function unknownMerchant(id: string): Merchant {
     callsAtMs: [],
     failure: undefined,
     report: undefined,
-    keptWish: undefined,
     lookAtMs: Infinity,
     looks: 0,
     isLookedAt: false,

@@ -12,7 +12,6 @@ import {
   conditionOf,
   type MerchantCondition,
   type MerchantFacts,
-  sharedCause,
   type ToldFailure,
 } from './merchant-condition.js';
 import {
@@ -94,8 +93,6 @@ const MAX_LISTED = 512;
 const PACE_MS = 100;
 /** Moments of merchants that lie this close together come together. */
 const TOGETHER_MS = 250;
-/** What happens to thousands at about the same time is reported in few events, and soon all the same. */
-const BETWEEN_NEWS_MS = 10_000;
 /** The store's list and our own count of a session's age do not agree to the millisecond. */
 const EARLY_MS = 250;
 
@@ -114,7 +111,6 @@ export class SessionReplica {
   readonly #reads: Reads;
   readonly #offers = new Lanes(OFFER_LANES);
   readonly #wakes: Alarm;
-  readonly #newsAtMs = { service_ended: -Infinity, service_resumed: -Infinity };
   readonly #alarm: Alarm;
   readonly #endSubscription: () => void;
   readonly #shutdown = new AbortController();
@@ -157,8 +153,6 @@ export class SessionReplica {
 
   /** To be called at a steady pace; between two ticks the replica wakes itself exactly when the next merchant falls due. */
   tick(): Promise<void> {
-    this.#tellNews('service_ended');
-    this.#tellNews('service_resumed');
     if (this.#isStopping) return this.#rounds ?? Promise.resolve();
     // What is asked for during a round may concern what this has looked at already: one more follows.
     this.#isAskedAgain = this.#rounds !== undefined;
@@ -237,8 +231,6 @@ export class SessionReplica {
 
   /** When the next attempt can be made, if something holds it up; undefined if the schedule comes later anyway. */
   retryInMs(id: string): number | undefined {
-    const keptForMs = this.wishes.keptForMs(id);
-    if (keptForMs !== undefined) return keptForMs;
     const merchant = this.held.of(id);
     const now = this.now(id);
     const retryInMs = retryInMsOf(merchant, now);
@@ -275,7 +267,7 @@ export class SessionReplica {
   }
 
   /** Feeds what a consumer or an operator says. */
-  say(id: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' | 'kept' }>): void {
+  say(id: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' }>): void {
     if (this.#ports.merchants.settingsOf(id) !== undefined) this.#feed(this.held.entryOf(id), input);
   }
 
@@ -440,11 +432,11 @@ export class SessionReplica {
     resync: () => {
       if (this.#isComplete) this.#invalidate();
     },
-    // If nobody was told of the one, nobody needs to be told that it is over.
-    say: (entry, { what }) => {
-      entry.news = entry.news === undefined || entry.news === what ? what : undefined;
-    },
     emit: (_entry, { event }) => this.#ports.events.emit(event),
+    say: ({ merchant: { id } }, { what }) => {
+      const cause = what === 'service_ended' ? this.causeFor(id) : undefined;
+      this.#ports.events.emit({ event: what, merchant: id, ...(cause && { cause }) });
+    },
     end: (entry, { result }) => {
       const { gateway } = entry;
       entry.gateway = undefined;
@@ -486,7 +478,6 @@ export class SessionReplica {
     if (entry === undefined) return;
     entry.isRemoved = true;
     entry.led?.end('cut');
-    entry.news = undefined;
     if (entry.merchant.phase.at === 'idle') this.held.forget(id);
   }
 
@@ -539,18 +530,6 @@ export class SessionReplica {
     const ageMs =
       stored.kind === 'session' ? this.held.storeClock.ageMs(stored.ageMs, stored.session.createdAt) + wayMs : 0;
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
-  }
-
-  /** What is said once of each session: the first at once, those after it together. */
-  #tellNews(event: NonNullable<Entry['news']>): void {
-    const { ms } = this.held.moment;
-    const entries = [...this.held.entries].filter(({ news }) => news === event);
-    if (entries.length === 0 || ms - this.#newsAtMs[event] < BETWEEN_NEWS_MS) return;
-    this.#newsAtMs[event] = ms;
-    for (const entry of entries) entry.news = undefined;
-    const merchants = entries.map(({ merchant }) => merchant.id);
-    const cause = event === 'service_ended' ? sharedCause(merchants.map((id) => this.causeFor(id))) : undefined;
-    this.#ports.events.emit({ event, merchants, ...(cause === undefined ? {} : { cause }) });
   }
 
   /** In an outage: the store may lose what it knows, so that everything is read again. */

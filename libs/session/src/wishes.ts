@@ -69,7 +69,7 @@ export class SessionUnavailable extends BrokerError {
 interface WishDriver {
   readonly held: HeldSessions;
   wish(merchant: string, wanted: Wanted): Promise<RenewalResult>;
-  say(merchant: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' | 'kept' }>): void;
+  say(merchant: string, input: Extract<Input, { readonly on: 'rejected' | 'unreplaced' }>): void;
   lookUp(merchant: string, how?: { readonly anew: boolean }): Promise<BrokerError | undefined>;
   now(merchant: string): Now;
   facts(merchant: string): MerchantFacts;
@@ -253,8 +253,7 @@ export class Wishes {
 
   /**
    * A person wants a newer session, because the reason for the failures is gone: the back-off does not hold it up.
-   * Everything else does: the budget, the lease, the replica's ceiling. All who ask at once share one create call. A
-   * wish refused only by the budget is kept by this replica, and made when a call is free.
+   * Everything else does: the budget, the lease, the replica's ceiling. All who ask at once share one create call.
    * @throws SessionUnavailable when no newer session came in time; its reason says why
    */
   async renew(wish: Waiting): Promise<WantedRenewalAnswer> {
@@ -272,17 +271,7 @@ export class Wishes {
     if (young !== undefined) return young;
     const session = this.#newer(merchant, above);
     if (session !== undefined) return { kind: 'renewed', session };
-    if (result?.kind === 'budget_exhausted') {
-      this.#driver.say(merchant, { on: 'kept', newerThan: above, freeInMs: result.retryInMs });
-    }
     this.#refuse(merchant, { result, isWanted: true });
-  }
-
-  /** Until a wish refused by the budget is made after all; undefined if none is kept. */
-  keptForMs(merchant: string): number | undefined {
-    const { isStopping, ms } = this.#driver.now(merchant);
-    const leftMs = (this.#held.of(merchant).keptWish?.freeAtMs ?? 0) - ms;
-    return !isStopping && leftMs > 0 && leftMs < Infinity ? leftMs : undefined;
   }
 
   /** An attempt that began before the wish may have failed on what has been fixed since: then another one follows. */
@@ -366,7 +355,7 @@ export class Wishes {
     const facts = this.#driver.facts(merchant);
     const told = { cause: causeOf(facts), reason: whyUnavailable(facts) };
     const { cause, reason } = isWanted === true ? { ...told, ...refusalOf(result?.kind, facts) } : told;
-    const againInMs = this.keptForMs(merchant) ?? retryInMsOf(this.#held.of(merchant), this.#driver.now(merchant));
+    const againInMs = retryInMsOf(this.#held.of(merchant), this.#driver.now(merchant));
     const toldMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : RETRY_AFTER_UNKNOWN_MS;
     const retryAfterMs = againInMs ?? toldMs;
     const detail = `merchant ${merchant}: ${this.verdict(merchant).reason}, ${result?.kind ?? 'no answer in time'}`;

@@ -1,10 +1,8 @@
 import { told, toldCall } from '#libs/causes';
-import { someOf } from '#libs/errors';
 import type { SessionEvent, SessionEvents } from '#libs/session';
 import type { Logger } from '#libs/telemetry';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
-type ServiceEvent = Extract<SessionEvent, { readonly merchants: readonly string[] }>;
 type Writers = { readonly [Name in SessionEvent['event']]: (event: Named<Name>) => void };
 
 /** Writes a log line for each thing that happens in the domain. Only this class writes these lines. */
@@ -31,8 +29,7 @@ export class EventLog implements SessionEvents {
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
       service_ended: (event) => this.#ended(event),
-      service_resumed: (event) =>
-        this.#logger.info(serviceOf(event), `${whoOf(event, ['is', 'merchants are'])} served again`),
+      service_resumed: (event) => this.#logger.info(event, 'there is a session to serve again'),
       broken: (event) => this.#logger.error(event, 'a bug: this must not happen'),
     };
   }
@@ -60,9 +57,10 @@ export class EventLog implements SessionEvents {
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
   }
 
-  #ended(event: ServiceEvent): void {
-    const who = whoOf(event, ['has', 'sessions have']);
-    this.#logger.error(serviceOf(event), `there is no session to serve any more: ${who} expired`);
+  #ended({ cause, ...event }: Named<'service_ended'>): void {
+    const said = cause && told(cause, event.merchant);
+    const line = { ...event, cause: said?.text, runbook: said?.runbook };
+    this.#logger.error(line, 'there is no session to serve any more: it has expired');
   }
 
   #handoverAwaited({ waitedMs, ...event }: Named<'handover_awaited'>): void {
@@ -112,15 +110,4 @@ function explained(failure: Named<'renewal_finished'>['failure']): object {
 /** An answer sealed to the wrong key stays so until the bank has the right one. */
 function needsPerson({ outcome, failure }: Named<'renewal_finished'>): boolean {
   return outcome === 'refused' || outcome === 'revoked' || failure?.trace?.thumbprint !== undefined;
-}
-
-function whoOf({ merchants }: ServiceEvent, [one, many]: readonly [string, string]): string {
-  return merchants.length === 1 ? `${merchants[0]} ${one}` : `${merchants.length} ${many}`;
-}
-
-function serviceOf({ event, merchants, cause }: ServiceEvent): object {
-  const [only] = merchants;
-  const who = merchants.length === 1 ? { merchant: only } : { count: merchants.length, merchants: someOf(merchants) };
-  const said = cause && told(cause, only ?? '');
-  return { event, ...who, cause: said?.text, runbook: said?.runbook };
 }

@@ -21,12 +21,6 @@ interface OfSession extends OfMerchant {
   readonly generation: number;
 }
 
-/** Many at once. There is no cause if it is unknown or differs between them. */
-interface OfMany {
-  readonly merchants: readonly string[];
-  readonly cause?: Cause;
-}
-
 /** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 interface EventFacts {
   renewal_finished: OfSession & {
@@ -76,8 +70,8 @@ interface EventFacts {
   clock_skew: OfMerchant & { readonly skewMs: number; readonly beyondTolerance: boolean };
   lead_time_short: OfMerchant & { readonly leadMs: number; readonly neededMs: number };
   /** Once per session: it has ended with nothing newer; its merchant is served again. */
-  service_ended: OfMany;
-  service_resumed: OfMany;
+  service_ended: OfMerchant & { readonly cause?: Cause };
+  service_resumed: OfMerchant;
   store_failed: { readonly operation: string; readonly error: unknown };
   store_recovered: object;
   /** A bug of ours, kept from taking the replica down. */
