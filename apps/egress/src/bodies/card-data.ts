@@ -3,9 +3,10 @@ import { BrokerError } from '#libs/errors';
 import type { AdmittedRequest } from '../exchange/exchange-parts.js';
 import { jsonObjectIn } from '../exchange/json-object.js';
 
-const BEGINNING = 'encrypted';
 /** Members that the interface names for card data: each is a JWE of its own, to the bank's payment key. */
-export const CARD_MEMBERS = ['CardNumber', 'CardData', 'ExpDate'].map((rest) => BEGINNING + rest);
+export const CARD_MEMBERS = ['encryptedCardNumber', 'encryptedCardData', 'encryptedExpDate'];
+/** All of them begin like this. */
+const BEGINNING = 'encrypted';
 
 /** In JSON, a text before a colon is a name. The third group is its value, if that is a text. */
 const TEXTS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*("[^"\\]*(?:\\.[^"\\]*)*")?)?/gs;
