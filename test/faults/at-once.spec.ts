@@ -41,7 +41,7 @@ describe('a store that is back', () => {
   });
 
   it('is claimed from only when the others have had their time, though a reader is the first that it answers', async () => {
-    const cluster = await untouched({ graceMs: 1_500 });
+    const cluster = await untouched({ graceMs: 1_500, tickMs: SECOND });
     const [store] = cluster.stores;
     if (store !== undefined) store.down = true;
     await cluster.clock.advance(HOUR);

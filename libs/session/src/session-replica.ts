@@ -118,9 +118,6 @@ export class SessionReplica {
   #rounds: Promise<void> | undefined;
   #isAskedAgain = false;
   #inFlight = 0;
-  #isComplete = false;
-  /** Counts what made our knowledge of the store worthless: a read that began before is not the last word. */
-  #invalidations = 0;
   #isStopping = false;
 
   constructor(ports: ReplicaPorts) {
@@ -179,7 +176,7 @@ export class SessionReplica {
   /** The store is back after an outage and may have lost what it knew: reads every merchant again, which makes it known. */
   resync(): Promise<void> {
     this.#health.noteWell();
-    this.#invalidate();
+    this.#health.forget();
     this.#reads.retryNow();
     return this.tick();
   }
@@ -196,7 +193,7 @@ export class SessionReplica {
       await this.#readPages(added);
     } catch (error) {
       if (!isStoreOutage(error)) return this.reportBroken('change of merchants', error);
-      this.#invalidate();
+      this.#health.forget();
     }
     for (const id of changed) this.#feed(this.held.entryOf(id), { on: 'configured' });
     await this.tick();
@@ -430,7 +427,7 @@ export class SessionReplica {
       if (report.mayProve) entry.judging = asked;
     },
     resync: () => {
-      if (this.#isComplete) this.#invalidate();
+      if (this.#health.isRead) this.#health.forget();
     },
     emit: (_entry, { event }) => this.#ports.events.emit(event),
     say: ({ merchant: { id } }, { what }) => {
@@ -532,20 +529,6 @@ export class SessionReplica {
     this.#feed(this.held.entryOf(merchant), { on: 'stored', state, ageMs, failureBefore });
   }
 
-  /** In an outage: the store may lose what it knows, so that everything is read again. */
-  #invalidate(): void {
-    this.#isComplete = false;
-    this.#invalidations += 1;
-    this.#health.forget();
-  }
-
-  async #syncAll(): Promise<void> {
-    const before = this.#invalidations;
-    await this.#readPages(this.#ports.merchants.ids());
-    if (this.#invalidations === before) this.#isComplete = true;
-    this.#health.beginGrace();
-  }
-
   async #readPages(ids: readonly string[]): Promise<void> {
     for (let start = 0; start < ids.length; start += PAGE) await this.#read(ids.slice(start, start + PAGE));
   }
@@ -555,8 +538,8 @@ export class SessionReplica {
     this.#alarm.cancel();
     try {
       await this.#offerAll();
-      if (!this.#isComplete) {
-        await this.#syncAll();
+      if (!this.#health.isRead) {
+        await this.#health.readAll(() => this.#readPages(this.#ports.merchants.ids()));
         await this.#offerAll();
       }
       this.#lookAtOne();
@@ -564,7 +547,8 @@ export class SessionReplica {
       if (graceMs > 0) return this.#alarm.in(graceMs);
       await this.#renewDue();
     } catch (error) {
-      if (isStoreOutage(error)) this.#invalidate();
+      // In an outage the store may lose what it knows.
+      if (isStoreOutage(error)) this.#health.forget();
       else this.reportBroken('tick', error);
     }
   }

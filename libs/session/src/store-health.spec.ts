@@ -128,7 +128,7 @@ describe('the store with a witness', () => {
   it('gives the other replicas their time with the first answer after an outage, and not after a lost reply', async () => {
     const { clock, scripted, health, ask } = observed();
     expect(health.graceLeftMs).toBe(5_000);
-    health.beginGrace();
+    await health.readAll(async () => {});
     await clock.advance(5_000);
     scripted.failure = silent;
     await expect(ask('due')).rejects.toBe(silent);
@@ -145,6 +145,26 @@ describe('the store with a witness', () => {
     clock.freeze(1_000);
     await ask('due');
     expect(health.graceLeftMs).toBe(4_000);
+  });
+
+  it('gives them that time only once everything was read, however long that takes, and whatever is lost meanwhile', async () => {
+    const { clock, scripted, health, ask } = observed();
+    await health.readAll(async () => {});
+    scripted.failure = silent;
+    await expect(ask('due')).rejects.toBe(silent);
+    health.forget();
+    await clock.advance(1_000);
+    scripted.failure = undefined;
+    await health.readAll(async () => {
+      await ask('read');
+      await clock.advance(10_000);
+      expect([health.isRead, health.graceLeftMs]).toEqual([false, 5_000]);
+      health.forget();
+    });
+    expect([health.isRead, health.graceLeftMs]).toEqual([false, 5_000]);
+    await health.readAll(async () => {});
+    await clock.advance(1_000);
+    expect([health.isRead, health.graceLeftMs]).toEqual([true, 4_000]);
   });
 
   it('passes a bug on, and reports nothing of the store', async () => {

@@ -39,9 +39,12 @@ export class StoreHealth {
   #failingSinceMs: number | undefined;
   /**
    * Until when other replicas tell the store what it has lost: after a restart, a failover or the loss of its data they
-   * all come back to it within a second or so. Who has not reached it yet has not heard anybody.
+   * all come back to it within a second or so. Undefined until everything was read: who has not done that has not heard
+   * anybody.
    */
   #graceEndsAtMs: number | undefined;
+  /** Counts what made our knowledge of the store worthless: a reading that began before is not the last word. */
+  #losses = 0;
 
   constructor(events: SessionEvents, clock: Clock, graceMs: number) {
     this.#events = events;
@@ -59,12 +62,25 @@ export class StoreHealth {
     return Math.max(0, Math.ceil(this.#graceEndsAtMs - this.#clock.monotonicMs()));
   }
 
+  /** Whether everything was read since the store was last found to be away, or to have lost something. */
+  get isRead(): boolean {
+    return this.#graceEndsAtMs !== undefined;
+  }
+
   /** The store may have lost what it knew: nobody has been heard until everything was read again. */
   forget(): void {
     this.#graceEndsAtMs = undefined;
+    this.#losses += 1;
   }
 
-  beginGrace(): void {
+  /** @param read reads everything; what was lost meanwhile has to be read once more */
+  async readAll(read: () => Promise<void>): Promise<void> {
+    const before = this.#losses;
+    await read();
+    if (this.#losses === before) this.#beginGrace();
+  }
+
+  #beginGrace(): void {
     this.#graceEndsAtMs = this.#clock.monotonicMs() + this.#graceMs;
   }
 
@@ -99,7 +115,8 @@ export class StoreHealth {
   #succeeded(operation: string): void {
     const sinceMs = this.#failingSinceMs;
     this.#failingSinceMs = undefined;
-    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= MIN_OUTAGE_MS) this.beginGrace();
+    const isBack = sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= MIN_OUTAGE_MS;
+    if (isBack && this.isRead) this.#beginGrace();
     for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#refused.delete(done);
     this.#tellIfWell();
   }
