@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { Session } from '#libs/client';
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
@@ -385,6 +386,19 @@ describe('the session of a merchant', () => {
   ])('opens no answer when %s', async (_why, answer) => {
     broker.on('decrypt', answer);
     await expect(session.open('a.b.c.d.e')).rejects.toMatchObject({ code: 'answer_unopened' });
+  });
+
+  it('has made ready what seals the next payment: no key is made for that then', async () => {
+    await session.prepareSeal();
+    await begin();
+    await session.prepareSeal();
+    const made = jest.spyOn(crypto.subtle, 'generateKey');
+    const seal = (held: Session): Promise<string> => session.seal(held, new Uint8Array(4));
+    await session.use(seal, nobodyLeaves);
+    expect(made).not.toHaveBeenCalled();
+    await session.use(seal, nobodyLeaves);
+    expect(made).toHaveBeenCalledTimes(1);
+    made.mockRestore();
   });
 
   it('leaves nothing behind when it is closed', async () => {

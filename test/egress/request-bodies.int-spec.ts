@@ -1,6 +1,9 @@
+import { jest } from '@jest/globals';
 import { eventually } from '#libs/testing';
 import { type Caller, CREATE, PATHS, type PlainCaller, type Route } from './callers.js';
 import { answer, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import { AliasSessions } from '../../apps/egress/src/alias/alias-sessions.js';
+import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
 import { outcomeOf } from './outcome.js';
 import { PlayedStage } from './played-stage.js';
 import { exchange, RawConnection } from './raw-exchange.js';
@@ -275,6 +278,30 @@ describe('the request of a client', () => {
     expect(outcomeOf(await caller.pay('sealed', {}), GOOD)).toBe('504 answer_late');
     expect(outcomeOf(await caller.pay('sealed', {}), GOOD)).toBe('good');
     await hasty.close();
+  });
+});
+
+describe('what seals the next payment', () => {
+  it('is made ready when a sealed one is over: the request, and the answer to who opens it itself', async () => {
+    const stage = await PlayedStage.start();
+    const ofRequests = jest.spyOn(MerchantSession.prototype, 'prepareSeal');
+    const ofAnswers = jest.spyOn(AliasSessions.prototype, 'prepareSeal');
+    const prepared: number[][] = [];
+    for (const caller of [stage.egress.plain(), stage.egress.alias()])
+      for (const route of ROUTES) {
+        await stage.gateway.script();
+        expect(outcomeOf(await caller.pay(route, {}), GOOD)).toBe('good');
+        await settled();
+        prepared.push([ofRequests.mock.calls.length, ofAnswers.mock.calls.length]);
+      }
+    jest.restoreAllMocks();
+    await stage.close();
+    expect(prepared).toEqual([
+      [0, 0],
+      [1, 0],
+      [1, 0],
+      [2, 1],
+    ]);
   });
 });
 

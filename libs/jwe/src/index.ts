@@ -10,4 +10,4 @@ export { openJwe, type OpenedJwe } from './open-jwe.js';
 export { jwkOfPem, pemKindOf } from './pem-key.js';
 export { pointOf, type PublicJwk, thumbprintOf } from './public-jwk.js';
 export type { RecipientKey } from './recipient-key.js';
-export { sealJwe } from './seal-jwe.js';
+export { prepareSeal, sealJwe } from './seal-jwe.js';

@@ -25,3 +25,11 @@ export async function sealJwe(
   }
   return sealAgreed(plaintext, await agreements.take(recipientHandleOf(recipient)));
 }
+
+/**
+ * Makes the agreement of a later seal to this recipient, so that nobody waits for it then; to be called when whoever was
+ * sealed for has its answer, since the operations take the processor from what is under way. Never rejects.
+ */
+export function prepareSeal(recipient: RecipientKey): Promise<void> {
+  return agreements.prepare(recipientHandleOf(recipient));
+}

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { EgressClient } from '#libs/configuration';
 import { digestOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
-import { type ClientKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
+import { type ClientKey, openJwe, prepareSeal, type RecipientKey, sealJwe } from '#libs/jwe';
 import { type GatewayError, writeGatewayError } from '../answers/gateway-error.js';
 import { type AliasClient, aliasClientsAmong } from './alias-client.js';
 import { type AliasCredentials, aliasCredentials, aliasKey } from './alias-credentials.js';
@@ -117,6 +117,11 @@ export class AliasSessions {
    */
   async seal(client: EgressClient, plaintext: Uint8Array): Promise<string> {
     return JSON.stringify({ jwe: await sealJwe(plaintext, keyOf(client), { maxBytes: MAX_ANSWER_BYTES }) });
+  }
+
+  /** Makes ready what the next answer to this client needs in order to be sealed, once one is over. Never rejects. */
+  async prepareSeal(client: EgressClient): Promise<void> {
+    await prepareSeal(keyOf(client));
   }
 }
 

@@ -16,7 +16,7 @@ const SEALED_TYPE = 'text/plain';
 
 /** A request whose bodies are sealed on the way: to the session's key, and back to the merchant's. */
 export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
-  const { request, target, gone, record } = admitted;
+  const { request, target, gone, record, form, client } = admitted;
   const path = target.path + target.query;
   const plaintext = await plaintextOf(admitted, parts);
   inspect(plaintext, admitted);
@@ -28,6 +28,8 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
     return parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
   });
   await give(answer, sealedAnswerOf(answer), { admitted, parts });
+  void parts.session.prepareSeal();
+  if (form !== 'plain') void parts.alias.prepareSeal(client);
 }
 
 async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Buffer> {
@@ -38,7 +40,8 @@ async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts):
   }
   // Published clients quote it, as a JSON string.
   const [, jwe = ''] = /^"?(.*?)"?$/s.exec(body.toString('latin1').trim()) ?? [];
-  return Buffer.from(await alias.open(client, jwe));
+  const { buffer, byteOffset, byteLength } = await alias.open(client, jwe);
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 function demandJson(type: string | undefined): void {

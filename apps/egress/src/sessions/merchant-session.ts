@@ -8,7 +8,7 @@ import {
   SessionRejected,
 } from '#libs/client';
 import { BrokerError } from '#libs/errors';
-import { importServerKey, type RecipientKey, sealJwe } from '#libs/jwe';
+import { importServerKey, prepareSeal, type RecipientKey, sealJwe } from '#libs/jwe';
 import type { Logger } from '#libs/telemetry';
 import type { BrokerAccess } from './broker-access.js';
 import { BrokerContact } from './broker-contact.js';
@@ -144,14 +144,19 @@ export class MerchantSession {
     this.#reporting = reporting;
   }
 
-  /**
-   * Unlike the client package, seals with agreements that are made ahead of need: a payment waits for none.
-   * @returns a compact JWE to the key of this very session
-   */
+  /** @returns a compact JWE to the key of this very session */
   async seal(session: Session, plaintext: Uint8Array): Promise<string> {
-    let key = this.#keys.get(session);
-    if (key === undefined) this.#keys.set(session, (key = importServerKey(session.serverPublic)));
-    return sealJwe(plaintext, await key);
+    return sealJwe(plaintext, await this.#keyOf(session));
+  }
+
+  /**
+   * Makes ready what the next payment needs in order to be sealed, once one is over. Unlike with the client package, a
+   * payment then waits for no elliptic-curve operation. Never rejects.
+   */
+  async prepareSeal(): Promise<void> {
+    const session = this.#broker.current();
+    // A key that cannot be used is reported to whoever seals with it.
+    await (session && this.#keyOf(session).then(prepareSeal, () => undefined));
   }
 
   /** @throws BrokerError `answer_unopened` */
@@ -168,6 +173,12 @@ export class MerchantSession {
   close(): Promise<void> {
     this.#end.close();
     return this.#broker.close();
+  }
+
+  #keyOf(session: Session): Promise<RecipientKey> {
+    const key = this.#keys.get(session) ?? importServerKey(session.serverPublic);
+    this.#keys.set(session, key);
+    return key;
   }
 
   get #isHeld(): boolean {
