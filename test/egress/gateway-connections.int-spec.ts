@@ -1,8 +1,8 @@
 import { eventually, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
 import { PATHS, type PlainCaller, type Route } from './callers.js';
-import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import { answer, good, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
+import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
 import { aClient, type EgressSetUp, RunningEgress } from './running-egress.js';
 import type { EgressRoute } from '#libs/configuration';
@@ -210,9 +210,7 @@ describe('an answer in clear that is too long to be held back', () => {
 
 describe('an egress that ends', () => {
   it('lets payments under way end, and takes no new ones', async () => {
-    const broker = await PlayedBroker.start();
-    const gateway = await HostileGateway.before(broker);
-    const egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    const { broker, gateway, egress } = await PlayedStage.start();
     const callers = egress.callers();
     for (const caller of callers) await caller.pay('clear', {});
     const held: (() => void)[] = [];
