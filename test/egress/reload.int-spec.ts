@@ -46,13 +46,6 @@ describe('a changed configuration', () => {
     expect([await pay(shop), await pay(renewed)]).toEqual(['unauthenticated', '200']);
   });
 
-  it('ends an alias session with the alias', async () => {
-    const alias = egress.alias();
-    expect((await alias.pay('sealed', ORDER)).status).toBe(200);
-    await withClients({ ...shop, serviceCode: desk.serviceCode });
-    expect(await alias.pay('sealed', ORDER)).toMatchObject({ status: 401, code: 'b_used_token' });
-  });
-
   it('opens and closes routes', async () => {
     await egress.reconfigure((before) => ({ ...before, routes: before.routes.slice(1) }));
     await egress.reconfigure((before) => ({ ...before, routes: [{ ...before.routes[0]!, path: '/elsewhere/*' }] }));
