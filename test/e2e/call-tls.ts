@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type AgentOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 
-export interface TlsCall extends Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'minVersion' | 'maxVersion'> {
+export interface TlsCall extends Pick<AgentOptions, 'ca' | 'cert' | 'key'> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Is sent by POST. */
   readonly body?: object;
