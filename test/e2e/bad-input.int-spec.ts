@@ -54,67 +54,18 @@ describe('bad input', () => {
 
   const table: Record<string, [request: string, status: number, code: string]> = {
     'a missing token': [`GET ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 401, 'unauthenticated'],
-    'a wrong token': [
-      `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nConnection: close\r\n\r\n`,
-      401,
-      'unauthenticated',
-    ],
     'another scheme': [
       `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Basic dG9rZW4=\r\nConnection: close\r\n\r\n`,
       401,
       'unauthenticated',
-    ],
-    'a token of seven kilobytes': [
-      `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(7_000)}\r\nConnection: close\r\n\r\n`,
-      401,
-      'unauthenticated',
-    ],
-    'a merchant outside the policy': [
-      `GET /v1/merchants/hidden/session HTTP/1.1\r\n${authorized}\r\n`,
-      403,
-      'forbidden',
-    ],
-    'an unknown merchant': [`GET /v1/merchants/nobody/session HTTP/1.1\r\n${authorized}\r\n`, 403, 'forbidden'],
-    'a merchant of a thousand letters': [
-      `GET /v1/merchants/${'a'.repeat(1_000)}/session HTTP/1.1\r\n${authorized}\r\n`,
-      414,
-      'uri_too_long',
     ],
     'a path that climbs': [
       `GET /v1/merchants/../merchants/shop/session HTTP/1.1\r\n${authorized}\r\n`,
       404,
       'route_not_found',
     ],
-    'a path that climbs in disguise': [
-      `GET /v1/merchants/%2e%2e%2fshop/session HTTP/1.1\r\n${authorized}\r\n`,
-      403,
-      'forbidden',
-    ],
-    'a doubled slash': [`GET /v1//merchants HTTP/1.1\r\n${authorized}\r\n`, 404, 'route_not_found'],
-    'a merchant with a zero byte': [
-      `GET /v1/merchants/shop%00/session HTTP/1.1\r\n${authorized}\r\n`,
-      403,
-      'forbidden',
-    ],
-    'a broken percent sign': [`GET /v1/merchants/%zz/session HTTP/1.1\r\n${authorized}\r\n`, 400, 'invalid_request'],
     'a prototype as merchant': [`GET /v1/merchants/__proto__/session HTTP/1.1\r\n${authorized}\r\n`, 403, 'forbidden'],
-    'an unknown path': [`GET /v2/everything HTTP/1.1\r\n${authorized}\r\n`, 404, 'route_not_found'],
-    'an unknown path without a token': [
-      'GET /v2/everything HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-      401,
-      'unauthenticated',
-    ],
     'a wrong method': [`DELETE ${PATH} HTTP/1.1\r\n${authorized}\r\n`, 405, 'method_not_allowed'],
-    'malformed JSON': [
-      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: 5\r\n\r\n{"a":`,
-      400,
-      'invalid_request',
-    ],
-    'a body that is too large': [
-      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: 9000000\r\n\r\n`,
-      413,
-      'payload_too_large',
-    ],
     'a body of an unknown type, where none is taken': [
       `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Type: application/xml\r\nContent-Length: 4\r\n\r\n<a/>`,
       405,
@@ -144,11 +95,6 @@ describe('bad input', () => {
       'payload_too_large',
     ],
     'no HTTP at all': ['\x16\x03\x01\x02\x00 hello\r\n\r\n', 400, 'invalid_request'],
-    'two lengths': [
-      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc`,
-      400,
-      'invalid_request',
-    ],
     'a length beside chunks': [
       `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       400,
@@ -212,15 +158,6 @@ describe('bad input', () => {
       return { status, text };
     };
     expect(await bodyOf('hidden')).toEqual(await bodyOf('nobody'));
-  });
-
-  it('tells a caller who may see every merchant that one does not exist', async () => {
-    const asked = broker.as(TOKENS.admin).get('/v1/merchants/nobody/session');
-    await asked.expect(404).expect(problem('merchant_not_found'));
-  });
-
-  it('refuses a caller whose policy allows something else', async () => {
-    await broker.as(TOKENS.reporting).get(PATH).expect(403);
   });
 
   it('says how to authenticate, and which methods there are', async () => {
@@ -302,14 +239,9 @@ describe('a name of somebody else that leads to a broker which asks for no crede
 
   it.each([
     ['the API', 'url', SESSION],
-    ['the list of merchants', 'url', '/v1/merchants'],
     ['its pages', 'url', '/docs'],
-    ['a path that is not there', 'url', '/elsewhere'],
     ['liveness', 'managementUrl', '/livez'],
-    ['readiness', 'managementUrl', '/readyz'],
-    ['metrics', 'managementUrl', '/metrics'],
     ['the status page', 'managementUrl', '/'],
-    ['what the status page shows', 'managementUrl', '/status.json'],
   ] as const)('reaches nothing of %s, whatever the page claims to be', async (_what, place, path) => {
     const ask = (): Test => request(open[place]).get(path).set('host', REBOUND).redirects(0);
     await ask()
@@ -328,12 +260,9 @@ describe('a name of somebody else that leads to a broker which asks for no crede
     await request(open.url).get(SESSION).set('if-none-match', `"${generation}"`).expect(304);
   });
 
-  it.each(['localhost', '127.0.0.1:8080', '[::1]:8080', '10.1.2.3', 'broker.shop.example:443'])(
-    'is not %s',
-    async (host) => {
-      await request(open.url).get(SESSION).set('host', host).expect(200);
-    },
-  );
+  it('is not that of the configuration', async () => {
+    await request(open.url).get(SESSION).set('host', 'broker.shop.example:443').expect(200);
+  });
 
   it('is not what the file says once it was changed', async () => {
     await request(open.url).get(SESSION).set('host', 'other.shop.example').expect(421);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
+import { OLDEST_NODE } from '#libs/program';
 import { createLogger } from '#libs/telemetry';
 import { eventually } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
@@ -71,12 +72,12 @@ describe('the broker as a process', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function configuration(changes: { port?: number; extra?: string; host?: string } = {}): Promise<string> {
+  async function configuration(changes: { port?: number; extra?: string } = {}): Promise<string> {
     const file = join(folder, 'broker.yaml');
     await writeFile(
       file,
       `
-http: { host: ${changes.host ?? '127.0.0.1'}, port: ${changes.port ?? 0} }
+http: { host: 127.0.0.1, port: ${changes.port ?? 0} }
 management: { host: 127.0.0.1, port: 0 }
 ${changes.extra ?? `auth: { tokens: [{ caller: checkout, sha256: ${TOKEN_SHA256} }], policies: [${POLICY}] }`}
 merchants:
@@ -155,17 +156,22 @@ merchants:
     expect(await refusalOf({})).toContain('BROKER_CONFIG');
   });
 
+  it.each(['broker', 'egress'] as const)(
+    'says on a Node.js that is too old that it is, as %s, before all else',
+    async (app) => {
+      const program = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' });`;
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`;
+      const old = new ProgramProcess(app, { environment: { NODE_OPTIONS } });
+      expect(await old.ended).toBe(1);
+      const why = `session-${app} cannot start: Node.js 20.20.2 is too old: run at least ${OLDEST_NODE}; a clone has one of its own: `;
+      expect(old.err.trimEnd().split('\n')).toEqual([expect.stringContaining(why)]);
+    },
+  );
+
   it('lists every fault of its configuration, each with its path', async () => {
     const extra = 'auth: { tokens: [{ caller: checkout, sha256: short }] }\nunknown: 1\nlog: { level: loud }';
     const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ extra }) });
     for (const path of ['auth.tokens[0].sha256', 'unknown', 'log.level']) expect(refusal).toContain(path);
-  });
-
-  it('refuses to be open to a network without authentication', async () => {
-    const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ host: '0.0.0.0', extra: '' }) });
-    expect(refusal).toContain('auth.tokens');
-    const disabled = { host: '0.0.0.0', extra: 'auth: { disabled: true }' };
-    expect(await refusalOf({ BROKER_CONFIG: await configuration(disabled) })).toContain('auth.disabled');
   });
 
   it('names a port that is taken, and what to do', async () => {

@@ -1,8 +1,10 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { endedAfterAll, eventually, freePort } from '#libs/testing';
 import { CliProcess, runCli } from './cli-process.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
@@ -39,12 +41,6 @@ describe('the built command line', () => {
       process.umask(before);
     }
     expect((await stat(join(folder, 'client.json'))).mode & 0o777).toBe(0o600);
-  });
-
-  it('says that a configuration is not there, and ends with the code for it', async () => {
-    const { code, out, err } = await runCli('config', 'check', join(folder, 'nowhere.yaml'));
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(/does not exist/);
   });
 
   it('has a doctor that looks at this machine, and whose exit code is in its report', async () => {
@@ -162,3 +158,56 @@ describe('the built command line beside a broker', () => {
     ]);
   });
 });
+
+describe('a program that npm has started', () => {
+  it('gets the signal that npm gets, and ends in order', async () => {
+    const environment = { ...process.env, SANDBOX_PORT: '0' };
+    const npm = spawn('npm', ['run', '-s', 'start:sandbox'], { cwd: ROOT, env: environment, detached: true });
+    try {
+      let out = '';
+      npm.stdout.setEncoding('utf8');
+      do {
+        const [text] = (await once(npm.stdout, 'data')) as [string];
+        out += text;
+      } while (!out.includes('sandbox listening'));
+      const url = /"url":"([^"]+)"/.exec(out)?.[1] ?? '';
+      expect((await fetch(`${url}/livez`, { headers: { connection: 'close' } })).status).toBe(200);
+      npm.kill('SIGTERM');
+      await once(npm, 'exit');
+      await expect(fetch(`${url}/livez`)).rejects.toThrow('fetch failed');
+    } finally {
+      // Its whole group: whatever it has left behind goes with it.
+      if (npm.pid !== undefined) endGroup(npm.pid);
+    }
+  });
+
+  it('is the broker just as well', async () => {
+    const { scripts } = (await import('../../package.json', { with: { type: 'json' } })).default;
+    expect([scripts.start, scripts['start:broker'], scripts['start:egress'], scripts['start:sandbox']]).toEqual(
+      ['cli', 'broker', 'egress', 'sandbox'].map(
+        (app) => expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}\\.js`)) as string,
+      ),
+    );
+  });
+});
+
+describe('the command line in a clone', () => {
+  it('has the name that the runbooks have, after npm ci and in any folder of it', async () => {
+    const { scripts, version } = (await import('../../package.json', { with: { type: 'json' } })).default;
+    expect(scripts.dependencies.split(' && ')).toContain('node tools/link-command.mjs');
+    await promisify(execFile)(process.execPath, ['tools/link-command.mjs'], { cwd: ROOT });
+    const { stdout } = await promisify(execFile)('npm', ['exec', '--no', '--', 'session-broker', '--version'], {
+      cwd: `${ROOT}/docs`,
+    });
+    expect(stdout).toBe(`${version}\n`);
+  });
+});
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // No process is left in the group, which is what the test is about.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -7,11 +7,10 @@ import { dirname, join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { endedAfterAll, endedAfterEach } from '#libs/testing';
+import { endedAfterAll } from '#libs/testing';
 import { ClientProject, type ProgramEnd } from './client-project.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 import { answersOf, streamShapeOf } from './broker-answers.js';
-import { RefundingGateway } from './refunding-gateway.js';
 import { sessionDocument } from './session-document.js';
 import { strictCompilerFaults } from './strict-compiler.js';
 
@@ -258,62 +257,5 @@ describe('the published client', () => {
     );
     const { out } = await project.run(USE_OF_RECIPE_ON_COMMONJS, { name: 'commonjs/use-of-recipe.cjs' });
     expect(out).toBe(`device-id-2 merchant {"status":"accepted"}\n[{"generation":1,"reason":"b_used_token"}]\n`);
-  });
-
-  describe('in the recipe for a merchant SDK', () => {
-    let gateway: RefundingGateway;
-
-    /** The recipe and an SDK of that shape as they are, without their types. */
-    beforeAll(async () => {
-      const { transform } = await import('@swc/core');
-      const strip = async (source: string, name: string): Promise<void> => {
-        const jsc = { target: 'es2022' as const, parser: { syntax: 'typescript' as const } };
-        await project.write(name, (await transform(source, { jsc, module: { type: 'es6' } })).code);
-      };
-      await strip(await recipe(), 'recipe.mjs');
-      await strip(await readFile(join(root, 'docs/examples/merchant-sdk/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
-    });
-    const started = endedAfterEach();
-    beforeEach(async () => {
-      gateway = started.add(await RefundingGateway.start(), (it) => it.close());
-    });
-
-    /** Refunds as a service that has only the public key would. */
-    const refund = async (): Promise<unknown> => {
-      const settings = { baseUrl: gateway.url, merchantId: 'm-1', authenticationKey: gateway.merchant.publicJwk };
-      const { out } = await runModule(`
-        import { SessionBroker } from '@session-broker/client';
-        import { MerchantSdk } from './merchant-sdk.mjs';
-        import { withSdk } from './recipe.mjs';
-        const broker = new SessionBroker({ url: '${gateway.url}', merchant: 'shop', auth: 'token', follow: 'none' });
-        const newSdk = () => new MerchantSdk(${JSON.stringify(settings)});
-        const refunded = withSdk(broker, newSdk, (sdk) => sdk.createRefund({ operationId: 'o-1', coinAmount: 100 }));
-        console.log(JSON.stringify(await refunded.catch(({ code }) => ({ code }))));
-        await broker.close();
-      `);
-      return JSON.parse(out);
-    };
-
-    it('lets it refund with a session that it did not create, and an answer that it did not open', async () => {
-      expect(await refund()).toEqual({ type: 'REFUND', status: 'PENDING', operationId: 'o-1' });
-      const body = { operationId: 'o-1', coinAmount: 100, merchantId: 'm-1' };
-      expect(gateway.refunds).toEqual([{ generation: 1, body }]);
-      expect(gateway.rejections).toEqual([]);
-    });
-
-    it('seals anew with the next session when the gateway has ended this one', async () => {
-      gateway.livesFrom = 2;
-      expect(await refund()).toMatchObject({ status: 'PENDING' });
-      expect(gateway.refunds.map(({ generation }) => generation)).toEqual([2]);
-      expect(gateway.rejections).toEqual([{ generation: 1, reason: 'b_session_doesnt_exist' }]);
-      expect(new Set(gateway.refusals)).toEqual(new Set([1]));
-    });
-
-    it('does not repeat when the bank has closed the access', async () => {
-      gateway.livesFrom = 3;
-      gateway.refusal = { status: 401, msgCode: 'b_auth_token_expired' };
-      expect(await refund()).toEqual({ code: '500' });
-      expect(gateway.rejections).toEqual([]);
-    });
   });
 });

@@ -1,9 +1,9 @@
-import request, { type Test } from 'supertest';
-import { eventually } from '#libs/testing';
+import type { Test } from 'supertest';
+import { endedAfterEach, eventually } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
 import { TIME_PASSES } from './session-document.js';
-import { type ClientEvent, Forbidden, SessionBroker, Unauthenticated } from '#libs/client';
+import { type ClientEvent, SessionBroker } from '#libs/client';
 import { payInLoop } from '../bench/payment-loop.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -12,29 +12,18 @@ const SESSION = '/v1/merchants/shop/session';
 const EVENTS = `${SESSION}/events`;
 
 describe('following a session by events', () => {
-  let broker: RunningBroker | undefined;
-  const streams: EventStream[] = [];
-
-  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> => {
-    broker = await RunningBroker.start(setUp);
-    return broker;
-  };
+  const started = endedAfterEach();
+  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
+    started.add(await RunningBroker.start(setUp), (it) => it.close());
   const follow = async ({ url }: RunningBroker, headers: Record<string, string> = {}): Promise<EventStream> => {
-    const stream = await EventStream.open(url + EVENTS, { authorization: `Bearer ${TOKENS.payments}`, ...headers });
-    streams.push(stream);
-    return stream;
+    const own = { authorization: `Bearer ${TOKENS.payments}`, ...headers };
+    return started.add(await EventStream.open(url + EVENTS, own), (it) => it.vanish());
   };
   const reject = async (running: RunningBroker, generation: unknown): Promise<number> => {
     const asked = running.as(TOKENS.payments).post(`${SESSION}/rejections`).send({ generation });
     const { body } = await asked.expect(200);
     return (body as { generation: number }).generation;
   };
-
-  afterEach(async () => {
-    for (const stream of streams.splice(0)) stream.vanish();
-    await broker?.close();
-    broker = undefined;
-  });
 
   it('gives the session now, in the one shape of a session, and each new one as soon as there is one', async () => {
     const running = await start();
@@ -74,34 +63,6 @@ describe('following a session by events', () => {
     expect(await stranger.next()).toEqual({ id: held?.id, session: { ...held?.session, ...TIME_PASSES } });
   });
 
-  it('tells two hundred watchers of one create call', async () => {
-    const running = await start();
-    const watching = await Promise.all(Array.from({ length: 200 }, () => follow(running)));
-    const [first] = await Promise.all(watching.map((stream) => stream.next()));
-    const newer = await reject(running, Number(first?.id));
-    const events = await Promise.all(watching.map((stream) => stream.next()));
-    expect(new Set(events.map((event) => event?.session['generation']))).toEqual(new Set([newer]));
-    expect(await running.createCalls()).toBe(3);
-  });
-
-  it('waits for the first session, and gives it once the gateway has come back', async () => {
-    const running = await start({
-      faults: [{ kind: 'error', status: 503, operation: 'authorize', times: 1 }],
-    });
-    const event = await (await follow(running)).next();
-    expect(event?.session['merchant']).toBe('shop');
-  });
-
-  it('is refused to those who may not read, without a word on whether the merchant exists', async () => {
-    const running = await start();
-    await request(running.url).get(EVENTS).expect(401);
-    const answerFor = async (merchant: string): Promise<unknown> => {
-      const caller = running.as(TOKENS.checkout).set('x-request-id', 'same');
-      return (await caller.get(`/v1/merchants/${merchant}/session/events`).expect(403)).body;
-    };
-    expect(await answerFor('hidden')).toEqual(await answerFor('unknown'));
-  });
-
   it('takes no more watchers than its setting allows, and gives the place of one that vanished to another', async () => {
     const running = await start({ http: 'maxWatchers: 1' });
     const only = await follow(running);
@@ -128,7 +89,6 @@ describe('following a session by events', () => {
     const stream = await follow(running);
     await stream.next();
     const closing = running.close();
-    broker = undefined;
     expect(await stream.next()).toBeUndefined();
     await closing;
   });
@@ -152,20 +112,17 @@ const answer = (broker: RunningBroker, body: object, token: string = TOKENS.paym
 const sessionsIn = (text: string): number => text.split('event: session').length - 1;
 
 describe('the events of a hand-over', () => {
-  let broker: RunningBroker | undefined;
-
-  afterEach(async () => {
-    await broker?.close();
-    broker = undefined;
-  });
+  const started = endedAfterEach();
+  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
+    started.add(await RunningBroker.start(setUp), (it) => it.close());
 
   it('reach those who take part before the next session, and nobody else; the answer ends the wait', async () => {
-    const running = (broker = await RunningBroker.start({
+    const running = await start({
       merchant: { lifetimeMs: 12_000, supersedes: true },
       timeout: '1s',
       // Half its life is left at the renewal.
       session: '{ renewBefore: 6s, handover: 5s }',
-    }));
+    });
     const [participant, other] = [await running.get(`${EVENTS}?handover=true`), await running.get(EVENTS)];
     const isTold = (text: string): boolean => /event: handover\ndata: [^\n]*\n\n/.test(text);
     if (participant.body === null) throw new Error('the answer has no body');
@@ -198,7 +155,7 @@ describe('the events of a hand-over', () => {
   });
 
   it('accept an answer that belongs to no hand-over, and refuse what is not an answer', async () => {
-    const running = (broker = await RunningBroker.start());
+    const running = await start();
     await answer(running, { generation: 7, participant: 'somebody' }).expect(204);
     await answer(running, { generation: 0, participant: 'somebody' }).expect(400);
     await answer(running, { generation: 7, participant: '<script>' }).expect(400);
@@ -209,27 +166,14 @@ describe('the events of a hand-over', () => {
 });
 
 describe('the client with a real broker', () => {
-  let broker: RunningBroker | undefined;
-  const clients: SessionBroker[] = [];
-
-  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> => {
-    broker = await RunningBroker.start(setUp);
-    return broker;
-  };
+  const started = endedAfterEach();
+  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
+    started.add(await RunningBroker.start(setUp), (it) => it.close());
   const clientOf = (
     { url }: RunningBroker,
-    { auth = TOKENS.payments, ...options }: { auth?: string; onEvent?: (event: ClientEvent) => void } = {},
-  ): SessionBroker => {
-    const client = new SessionBroker({ url, merchant: 'shop', auth, ...options });
-    clients.push(client);
-    return client;
-  };
-
-  afterEach(async () => {
-    await Promise.all(clients.splice(0).map((client) => client.close()));
-    await broker?.close();
-    broker = undefined;
-  });
+    options: { readonly onEvent?: (event: ClientEvent) => void } = {},
+  ): SessionBroker =>
+    started.add(new SessionBroker({ url, merchant: 'shop', auth: TOKENS.payments, ...options }), (it) => it.close());
 
   it('pays through a renewal that ends the session before, without a failure or a needless call', async () => {
     const running = await start({ merchant: { supersedes: true } });
@@ -254,19 +198,6 @@ describe('the client with a real broker', () => {
     await running.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
     await eventually(async () => (await watching.session()).generation > generation);
     expect(sources).toEqual(['read', 'events']);
-  });
-
-  it('opens in the broker what was sealed in this process, with any of the merchant keys', async () => {
-    const running = await start();
-    const client = clientOf(running);
-    const jwe = await client.encryptFor(running.olderPublicJwk, 'a payment');
-    expect(new TextDecoder().decode(await client.decrypt(jwe))).toBe('a payment');
-  });
-
-  it('tells a wrong token from a missing permission', async () => {
-    const running = await start();
-    await expect(clientOf(running, { auth: 'wrong' }).session()).rejects.toBeInstanceOf(Unauthenticated);
-    await expect(clientOf(running, { auth: TOKENS.reporting }).session()).rejects.toBeInstanceOf(Forbidden);
   });
 });
 

@@ -70,12 +70,6 @@ describe('the gateway client against the played gateway', () => {
     return await client.createSession({ merchant: 'shop', signal: new AbortController().signal });
   }
 
-  async function failureOf(gateway: Partial<MerchantGateway> = {}): Promise<GatewayFailure> {
-    const outcome = await createSession({}, gateway).catch((error: unknown) => error);
-    if (outcome instanceof GatewayFailure) return outcome;
-    throw new Error('the call did not fail as it should');
-  }
-
   describe.each(['full', 'short'])('in the %s form', (form) => {
     it.each(['documented', 'padded', 'observed', 'zulu'])(
       'reads the end of a session written as %s',
@@ -120,75 +114,15 @@ describe('the gateway client against the played gateway', () => {
     },
   );
 
-  const failures: Record<string, [fault: object, kind: string, msgCode?: string]> = {
-    'overload under 503': [{ kind: 'error' }, 'transient', 'b_server_is_overloaded'],
-    'overload under 200': [
-      { kind: 'error', status: 200, msgCode: 'b_overload_error' },
-      'transient',
-      'b_overload_error',
-    ],
-    'an unknown error': [{ kind: 'error', status: 500, msgCode: 'b_unknown_error' }, 'transient', 'b_unknown_error'],
-    'too many requests': [{ kind: 'error', status: 429, msgCode: 'x', retryAfter: '7' }, 'transient', 'x'],
-    'an unknown code': [{ kind: 'error', status: 200, msgCode: 'b_new' }, 'transient', 'b_new'],
-    'revoked access': [
-      { kind: 'error', status: 200, msgCode: 'b_auth_token_expired' },
-      'revoked',
-      'b_auth_token_expired',
-    ],
-    'an unknown merchant': [
-      { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' },
-      'refused',
-      'b_merchant_not_found',
-    ],
-    'a validation error': [
-      { kind: 'error', status: 200, msgCode: 'b_any', msgType: 'VALIDATION_ERROR' },
-      'refused',
-      'b_any',
-    ],
-    'a hanging call': [{ kind: 'hang' }, 'timeout'],
-    'a body that never ends': [{ kind: 'slow', part: 'body', everyMs: 200, bytes: 1 }, 'timeout'],
-    'headers that never end': [{ kind: 'slow', part: 'headers', everyMs: 200, bytes: 1 }, 'timeout'],
-    'a dropped connection': [{ kind: 'drop' }, 'transient'],
-    'a connection dropped in the body': [{ kind: 'drop', at: 'body' }, 'transient'],
-    'a page of HTML': [{ kind: 'garbage_body' }, 'transient'],
-    'an empty answer': [{ kind: 'empty' }, 'transient'],
-    'a redirect': [{ kind: 'redirect' }, 'invalid_response'],
-    'an oversized body': [{ kind: 'oversized' }, 'invalid_response'],
-    'a random JWE': [{ kind: 'garbage_jwe' }, 'invalid_response'],
-    'a JWE of four parts': [{ kind: 'garbage_jwe', shape: 'four_parts' }, 'invalid_response'],
-    'a JWE with another algorithm': [{ kind: 'garbage_jwe', shape: 'other_alg' }, 'invalid_response'],
-    'a compressed JWE': [{ kind: 'garbage_jwe', shape: 'zip' }, 'invalid_response'],
-    'a JWE with a critical extension': [{ kind: 'garbage_jwe', shape: 'crit' }, 'invalid_response'],
-    'a JWE with a bad ephemeral key': [{ kind: 'garbage_jwe', shape: 'bad_epk' }, 'invalid_response'],
-    'a JWE for another key': [{ kind: 'wrong_key' }, 'invalid_response'],
-    'a session without a token': [{ kind: 'missing_fields', fields: ['authToken'] }, 'invalid_response'],
-    'a server key off the curve': [{ kind: 'off_curve_server_key' }, 'invalid_response'],
-    'two different server keys': [{ kind: 'two_server_keys' }, 'invalid_response'],
-    'an unreadable end': [{ kind: 'unparseable_expiry' }, 'invalid_response'],
-  };
-
-  it.each(Object.entries(failures))('calls %s by its name', async (_name, [fault, kind, msgCode]) => {
+  it.each<[fault: object, kind: string]>([
+    [{ kind: 'error', status: 200, msgCode: 'b_auth_token_expired' }, 'revoked'],
+    [{ kind: 'hang' }, 'timeout'],
+    [{ kind: 'garbage_jwe' }, 'invalid_response'],
+  ])('calls a failure by its name: %j', async (fault, kind) => {
     await control('POST', '/faults', fault);
     // None but a gateway that does not answer is given up.
-    const failure = await failureOf(kind === 'timeout' ? { timeoutMs: 500 } : {});
-    expect([failure.kind, failure.msgCode]).toEqual([kind, msgCode]);
-    expect(failure.message).not.toContain(SERVICE_CODE);
-  });
-
-  it('keeps what the gateway said of itself: status, request id, when to come back', async () => {
-    await control('POST', '/faults', { kind: 'error', status: 429, msgCode: 'b_busy', retryAfter: '7' });
-    const failure = await failureOf();
-    expect(failure).toMatchObject({ httpStatus: 429, requestId: expect.any(String), retryAfterMs: 7_000 });
-  });
-
-  it('makes one request for each call, whatever goes wrong', async () => {
-    await control('DELETE', '/calls');
-    for (const fault of [{ kind: 'drop' }, { kind: 'drop', at: 'body' }, { kind: 'error' }, { kind: 'redirect' }]) {
-      await control('POST', '/faults', { ...fault, times: 1 });
-      await failureOf();
-    }
-    const { total } = (await control('GET', '/calls?waitFor=4')) as { total: number };
-    expect(total).toBe(4);
+    const failing = createSession({}, kind === 'timeout' ? { timeoutMs: 500 } : {});
+    await expect(failing).rejects.toMatchObject({ kind, message: expect.not.stringContaining(SERVICE_CODE) });
   });
 });
 

@@ -43,17 +43,17 @@ describeWith(['curl', 'jq'], 'the programs of the guides', () => {
     }
   });
 
-  it('give back what was paid through a merchant SDK', async () => {
+  it('give back what was paid', async () => {
     const { operationId: OPERATION_ID } = await paid(await newOrder());
-    const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID });
+    const printed = await programs.output('refund', 'ts', { ...env, OPERATION_ID });
     expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
   });
 
-  it('give back what was paid though the session is dead, sealed anew, at one create call', async () => {
+  it('give back through a merchant SDK though the session is dead, sealed anew, at one create call', async () => {
     const { operationId: OPERATION_ID } = await paid(await newOrder());
     const before = await broker.createCalls();
     await broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');
-    const printed = await programs.output('refund', 'ts', { ...env, OPERATION_ID });
+    const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID });
     expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
     expect(await broker.createCalls()).toBe(before + 1);
   });

@@ -9,7 +9,6 @@ import { RunningBroker, TOKENS } from './running-broker.js';
 const REFUSAL = { kind: 'error', status: 400, msgCode: 'b_merchant_not_found', operation: 'authorize' };
 const FIRST_REFUSALS = 4;
 const CAUSE = 'Payments fail: the bank refuses: b_merchant_not_found';
-const ESCAPE = '\u001b';
 /** For ten seconds after it was created, a session is new enough for everybody. */
 const NEW_ENOUGH_MS = 10_000;
 const ONCALL = '    - { caller: oncall, merchants: [shop], allow: [session:read] }';
@@ -27,11 +26,11 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
   let environment: Record<string, string>;
   const started = endedAfterEach();
 
-  async function start(setUp: Parameters<typeof RunningBroker.start>[0] = {}, token = TOKENS.oncall): Promise<void> {
+  async function start(setUp: Parameters<typeof RunningBroker.start>[0] = {}): Promise<void> {
     const may = `  - ${ONCALL.trim().slice(2)}`;
     broker = started.add(await RunningBroker.start({ auth: [may], ...setUp }), (it) => it.close());
     const tokenFile = join(broker.folder, 'oncall.token');
-    await writeFile(tokenFile, `${token}\n`);
+    await writeFile(tokenFile, `${TOKENS.oncall}\n`);
     environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: tokenFile };
     await broker.as(TOKENS.payments).get('/v1/merchants/shop/session');
     // The first refusals are repeated soon. After these, nothing but a person asks again while the test runs.
@@ -164,19 +163,6 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     });
   });
 
-  it('show states in colours on a terminal', async () => {
-    await start({ faults: [REFUSAL] });
-    const said: string[] = [];
-    const say = (text: string): void => void said.push(text);
-    const context = { environment, signal: new AbortController().signal, clock: new SystemClock() };
-    const terminal = { out: say, err: say, hasColours: true };
-    expect(await runCli(['status'], { ...context, terminal })).toBe(3);
-    expect(said.join('\n')).toContain(`${ESCAPE}[31munavailable${ESCAPE}[39m  `);
-    said.length = 0;
-    expect(await runCli(['status'], { ...context, terminal: { out: say, err: say } })).toBe(3);
-    expect(said.join('\n')).not.toContain(ESCAPE);
-  });
-
   it('renew a merchant once the bank has mended what it refused, and say until then what is the matter', async () => {
     await start({ faults: [REFUSAL] });
     const refused = await cli('renew', '--merchant', 'shop');
@@ -197,33 +183,8 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect((await cli('status')).code).toBe(0);
   });
 
-  it('renew by the next replica where nothing listens at the first', async () => {
-    await start({ faults: [REFUSAL] });
-    await broker.control('DELETE', '/faults');
-    const dead = `http://127.0.0.1:${await freePort()}`;
-    expect((await cli('renew', '--merchant', 'shop', '--url', dead, broker.url)).code).toBe(0);
-  });
-
-  it('say what is missing when the caller may not, and when no broker or token is there', async () => {
-    await start({}, TOKENS.checkout);
-    const forbidden = await cli('renew', '--merchant', 'shop');
-    expect(forbidden.code).toBe(3);
-    expect(forbidden.out).toContain(
-      'this needs the permission session:renew for the merchant, or there is no such merchant [HTTP 403, forbidden]',
-    );
-    environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: '' };
-    const unnamed = await cli('status');
-    expect(unnamed.code).toBe(3);
-    expect(unnamed.out).toMatch(
-      / \[HTTP 401, unauthenticated\]\nWhat to do: no token is given: set BROKER_TOKEN_FILE, or give --token-file\n/,
-    );
-    const ofNobody = join(broker.folder, 'nobody.token');
-    await writeFile(ofNobody, 'token-of-nobody\n');
-    const unknown = await cli('status', '--token-file', ofNobody);
-    expect(unknown.code).toBe(3);
-    expect(unknown.out).toMatch(
-      / \[HTTP 401, unauthenticated\]\nWhat to do: give the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file\n/,
-    );
+  it('say what is missing when no broker or no token is there', async () => {
+    await start();
     environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
     for (const verb of [['status'], ['renew', '--merchant', 'shop'], ['session', 'watch', '--merchant', 'shop']]) {
       const err = expect.stringContaining('give --url, or set BROKER_URL') as string;
@@ -250,16 +211,8 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
   it('say that the port is that of the management, and that the API has another', async () => {
     await start();
     const said = 'this is the management port of a broker; its API is on another port';
-    const url = ['--url', broker.managementUrl];
-    expect(await cli('status', ...url)).toMatchObject({ code: 2, out: expect.stringContaining(said) });
-    expect(await cli('renew', '--merchant', 'shop', ...url)).toMatchObject({
-      code: 2,
-      out: expect.stringContaining(said),
-    });
-    expect(await cli('session', 'watch', '--merchant', 'shop', ...url)).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(said),
-    });
+    const asked = await cli('status', '--url', broker.managementUrl);
+    expect(asked).toMatchObject({ code: 2, out: expect.stringContaining(said) });
   });
 
   it('follow the sessions of a merchant, a line for each and nothing secret in it, until they are asked to end', async () => {

@@ -122,52 +122,32 @@ describe('a report that is none', () => {
   });
   const report = (body: object | string): Test => broker.as(TOKENS.payments).post(REJECTIONS).type('json').send(body);
 
-  const table: Record<string, [body: object | string, status: number, detail: RegExp | undefined]> = {
-    'no generation': [{}, 400, /^generation: must be a whole number/],
-    'a generation of zero': [{ generation: 0 }, 400, /^generation: /],
-    'a negative generation': [{ generation: -1 }, 400, /^generation: /],
-    'a fraction': [{ generation: 1.5 }, 400, /^generation: /],
-    'a generation beyond what numbers can tell apart': ['{"generation":9007199254740993}', 400, /^generation: /],
-    'an infinite generation': ['{"generation":1e400}', 400, /^generation: /],
-    'a generation as text': [{ generation: '1' }, 400, /^generation: /],
-    'a generation in a list': [{ generation: [1] }, 400, /^generation: /],
-    'nothing for a generation': [{ generation: null }, 400, /^generation: /],
-    'an unknown member': [{ generation: 1, force: true }, 400, /^force: is not a known member$/],
-    'an unknown member with a strange name': [{ generation: 1, 'a\nb"<script>': 1 }, 400, /^there is a member/],
-    'a reason with a line break': [{ generation: 1, reason: 'a\nb' }, 400, /^reason: must be 1 to 64/],
-    'a reason that may be a token': [
-      { generation: 1, reason: '5f6a0c0e-7a5c' },
-      400,
-      /^reason: must be 1 to 64 letters, digits and _$/,
-    ],
-    'a reason that is too long': [{ generation: 1, reason: 'a'.repeat(65) }, 400, /^reason: /],
-    'an empty reason': [{ generation: 1, reason: '' }, 400, /^reason: /],
-    'a reason that is not text': [{ generation: 1, reason: { toString: 1 } }, 400, /^reason: /],
-    'no reason at all': [{ generation: 1, reason: null }, 400, /^reason: /],
-    'a prototype': ['{"generation":1,"__proto__":{"reason":"x"}}', 400, undefined],
-    'a list': [[{ generation: 1 }], 400, /^the body must be a JSON object$/],
-    'a text': ['"generation"', 400, /^the body must be a JSON object$/],
-    nothing: ['null', 400, /^the body must be a JSON object$/],
-    'an empty body': ['', 400, undefined],
-    'half a body': ['{"generation":', 400, undefined],
-    'a body that is too large': [{ generation: 1, reason: 'a'.repeat(140_000) }, 413, undefined],
+  const table: Record<string, [body: object | string, detail?: RegExp]> = {
+    'no generation': [{}, /^generation: must be a whole number/],
+    'a generation of zero': [{ generation: 0 }, /^generation: /],
+    'a fraction': [{ generation: 1.5 }, /^generation: /],
+    'a generation beyond what numbers can tell apart': ['{"generation":9007199254740993}', /^generation: /],
+    'a generation as text': [{ generation: '1' }, /^generation: /],
+    'an unknown member': [{ generation: 1, force: true }, /^force: is not a known member$/],
+    'an unknown member with a strange name': [{ generation: 1, 'a\nb"<script>': 1 }, /^there is a member/],
+    'a reason with a line break': [{ generation: 1, reason: 'a\nb' }, /^reason: must be 1 to 64/],
+    'a reason that is too long': [{ generation: 1, reason: 'a'.repeat(65) }, /^reason: /],
+    'no reason at all': [{ generation: 1, reason: null }, /^reason: /],
+    'a prototype': ['{"generation":1,"__proto__":{"reason":"x"}}'],
+    'a list': [[{ generation: 1 }], /^the body must be a JSON object$/],
+    'a text': ['"generation"', /^the body must be a JSON object$/],
+    nothing: ['null', /^the body must be a JSON object$/],
   };
 
-  it.each(Object.entries(table))('refuses %s', async (_name, [body, status, detail]) => {
-    const answer = await report(body).expect(status).expect('content-type', 'application/problem+json; charset=utf-8');
+  it.each(Object.entries(table))('refuses %s', async (_name, [body, detail]) => {
+    const answer = await report(body).expect(400).expect('content-type', 'application/problem+json; charset=utf-8');
     if (detail !== undefined) expect(answer.body).toMatchObject({ detail: expect.stringMatching(detail) });
   });
 
-  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data; boundary=x'])(
-    'refuses a body of the type %s',
-    async (type) => {
-      const { body } = await report('{"generation":1}')
-        .type(type)
-        .expect(415)
-        .expect(problem('unsupported_media_type'));
-      expect(body).toMatchObject({ detail: 'send Content-Type: application/json' });
-    },
-  );
+  it('refuses a body that is not called JSON, and says what to call it', async () => {
+    const asked = report('{"generation":1}').type('text/plain').expect(415).expect(problem('unsupported_media_type'));
+    expect((await asked).body).toMatchObject({ detail: 'send Content-Type: application/json' });
+  });
 });
 
 const RENEWAL = `${SESSION}/renewal`;
@@ -252,11 +232,5 @@ describe('a renewal that a person wants', () => {
     await start();
     for (const type of ['application/x-www-form-urlencoded', 'application/json'])
       await renew().set('content-type', type).set('content-length', '0').expect(200);
-  });
-
-  it('is bounded for each caller, as all requests but reads are', async () => {
-    await start({ http: 'rateLimit: { perSecond: 1, burst: 2 }' });
-    const answers = await Promise.all(Array.from({ length: 60 }, () => renew()));
-    expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({ code: 'rate_limited' });
   });
 });

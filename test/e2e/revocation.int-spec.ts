@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { endedAfterEach, TestAuthority, TestIssuer } from '#libs/testing';
+import { callTls, type TlsAnswer } from './call-tls.js';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, RunningBroker, TOKENS } from './running-broker.js';
 
@@ -65,45 +65,29 @@ describe('a caller that is removed while it waits', () => {
   it('by its authority is not given the session that is created after that, and others are', async () => {
     const [gone, stays] = [new TestAuthority('gone'), new TestAuthority('stays')];
     const server = stays.issue({ names: ['127.0.0.1'] });
+    const ca = stays.cert;
     await start({
       http: 'tls: { certFile: tls.crt, keyFile: tls.key, clientCaFile: ca.pem }',
       auth: ['mtls: true'],
       callers: ['a.example', 'b.example'],
       files: { 'tls.crt': server.cert, 'tls.key': server.key, 'ca.pem': gone.cert + stays.cert },
     });
-    const ask = (headers: Record<string, string>, identity: object = {}, rejects = false): Promise<Told> =>
-      new Promise((resolve, reject) => {
-        const agent = new Agent({ ca: stays.cert, ...identity });
-        const path = rejects ? `${SESSION}/rejections` : SESSION;
-        request(broker.url + path, { method: rejects ? 'POST' : 'GET', agent, headers }, (response) => {
-          let text = '';
-          response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-          response.on('end', () => {
-            agent.destroy();
-            resolve({ status: response.statusCode ?? 0, text });
-          });
-        })
-          .on('error', reject)
-          .end(rejects ? JSON.stringify({ generation: held }) : undefined);
-      });
-    const payments = {
-      authorization: `Bearer ${TOKENS.payments}`,
-      'content-type': 'application/json',
-      prefer: 'wait=60',
-    };
-    let held = 0;
-    held = (JSON.parse((await ask(payments)).text) as { generation: number }).generation;
-    const waiting = { prefer: 'wait=60', 'if-none-match': `"${held}"` };
+    const payments = { authorization: `Bearer ${TOKENS.payments}`, 'content-type': 'application/json' };
+    const ask = (): Promise<TlsAnswer> =>
+      callTls(broker.url + SESSION, { ca, headers: { prefer: 'wait=60', ...payments } });
+    const { generation: held } = (await ask()).body;
+    const headers = { prefer: 'wait=60', 'if-none-match': `"${String(held)}"` };
     const polls = [gone.issue({ names: ['a.example'] }), stays.issue({ names: ['b.example'] })].map((identity) =>
-      ask(waiting, identity),
+      callTls(broker.url + SESSION, { ca, headers, ...identity }),
     );
-    for (let turn = 0; turn < 5; turn += 1) await ask(payments);
+    for (let turn = 0; turn < 5; turn += 1) await ask();
     await put('ca.pem', stays.renewed());
     await broker.reload();
-    expect((await ask(payments, {}, true)).status).toBe(200);
+    const body = { generation: held };
+    expect((await callTls(`${broker.url}${SESSION}/rejections`, { ca, headers: payments, body })).status).toBe(200);
     const answers = await Promise.all(polls);
     expect(answers.map(({ status }) => status)).toEqual([401, 200]);
-    expect(answers.map(({ text }) => text.includes('authToken'))).toEqual([false, true]);
+    expect(answers.map(({ body: told }) => 'authToken' in told)).toEqual([false, true]);
   });
 
   it('by the key of its token loses its stream at once, and is remembered no more; others follow on', async () => {

@@ -35,8 +35,12 @@ export interface BrokerSetUp {
   readonly merchant?: object;
   /** Faults that the sandbox has before the broker starts. */
   readonly faults?: readonly object[];
-  /** Lines of the merchant `shop` in the broker's configuration, from the second level on. */
+  /** Settings of the sandbox. */
+  readonly sandbox?: object;
+  /** Of the merchant `shop` in the broker's configuration, as are the next two. */
   readonly timeout?: string;
+  /** Further members of its section `gateway`, in flow style. */
+  readonly gateway?: string;
   /** Its section `session`, in flow style. */
   readonly session?: string;
   readonly docs?: boolean;
@@ -79,6 +83,11 @@ export class RunningBroker {
   async close(): Promise<void> {
     for (const close of this.#close.splice(0).reverse()) await close();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Ends the broker alone, for good: its gateway goes on. */
+  async endBroker(): Promise<void> {
+    await this.#close.pop()?.();
   }
 
   get(
@@ -141,7 +150,8 @@ export class RunningBroker {
       },
       { id: 'hidden', serviceCode: OTHER_SERVICE_CODE, publicJwk: other.publicJwk, lifetimeMs: LASTING_SESSION_MS },
     ];
-    const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger: quiet, merchants });
+    const { sandbox: settings = {} } = setUp;
+    const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger: quiet, merchants, settings });
     this.sandboxUrl = sandbox.url;
     this.#close.push(() => sandbox.close());
     for (const fault of setUp.faults ?? []) await this.control('POST', '/faults', fault);
@@ -192,7 +202,7 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json, shop-older.jwk.json]
-    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? PATIENT_GATEWAY} }
+    gateway: { ${setUp.gateway ?? ''} baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? PATIENT_GATEWAY} }
     session: ${setUp.session ?? '{}'}
   - id: hidden
     required: false

@@ -1,48 +1,18 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ProgramProcess } from './program-process.js';
 
-const main = fileURLToPath(new URL('../../dist/programs/sandbox.js', import.meta.url));
-
-/** The built sandbox in a separate process, with exactly the given environment. */
-class SandboxProcess {
-  readonly ended: Promise<{ readonly code: unknown; readonly signal: unknown }>;
-  out = '';
-  error = '';
-  readonly #child;
-  readonly #listening: Promise<{ readonly url: string }>;
-
-  constructor(environment: Readonly<Record<string, string>>) {
-    this.#child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#child.stderr.on('data', (chunk: Buffer) => (this.error += chunk.toString()));
-    this.#listening = new Promise((resolve) => {
-      this.#child.stdout.on('data', (chunk: Buffer) => {
-        this.out += chunk.toString();
-        if (this.out.endsWith('\n')) resolve(JSON.parse(this.out) as { readonly url: string });
-      });
-    });
-    this.ended = once(this.#child, 'close').then(([code, signal]: unknown[]) => ({ code, signal }));
-  }
-
-  /** Where it listens, according to the line that it logs. */
-  async url(): Promise<string> {
-    const tooSoon = this.ended.then(() => Promise.reject(new Error(`the sandbox ended: ${this.error}`)));
-    return (await Promise.race([this.#listening, tooSoon])).url;
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
-  }
-}
+const urlOf = async (sandbox: ProgramProcess): Promise<string> => {
+  const [line] = await sandbox.said(/^.*"msg":"sandbox listening".*$/m);
+  return (JSON.parse(line) as { readonly url: string }).url;
+};
 
 describe('the sandbox as a process', () => {
   let folder: string;
-  const running: SandboxProcess[] = [];
-  const start = (environment: Readonly<Record<string, string>>): SandboxProcess => {
-    const sandbox = new SandboxProcess(environment);
+  const running: ProgramProcess[] = [];
+  const start = (environment: Readonly<Record<string, string>>): ProgramProcess => {
+    const sandbox = new ProgramProcess('sandbox', { environment });
     running.push(sandbox);
     return sandbox;
   };
@@ -60,7 +30,7 @@ describe('the sandbox as a process', () => {
 
   it.each(['SIGTERM', 'SIGINT'] as const)('ends with code 0 at %s, also while a call hangs', async (signal) => {
     const sandbox = start({ SANDBOX_PORT: '0' });
-    const url = await sandbox.url();
+    const url = await urlOf(sandbox);
     await fetch(`${url}/control/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -69,8 +39,8 @@ describe('the sandbox as a process', () => {
     const hanging = expect(fetch(`${url}/cipher/encrypt_by_jwk`, { method: 'POST' })).rejects.toThrow();
     await fetch(`${url}/control/calls?waitFor=1&until=arrived`);
     sandbox.signal(signal);
-    expect(await sandbox.ended).toEqual({ code: 0, signal: null });
-    expect(sandbox.error).toBe('');
+    expect(await sandbox.ended).toBe(0);
+    expect(sandbox.err).toBe('');
     await hanging;
   });
 
@@ -82,7 +52,7 @@ describe('the sandbox as a process', () => {
     await writeFile(file, JSON.stringify([{ id: 'shop', serviceCode, publicJwk: { kty, crv, x, y } }]));
     const told = { SANDBOX_MERCHANTS: file, SANDBOX_LIFETIME: '90s', SANDBOX_CONTROL_TOKEN: 'token' };
     const sandbox = start({ SANDBOX_PORT: '0', SANDBOX_CLOCK: 'virtual', ...told });
-    const url = await sandbox.url();
+    const url = await urlOf(sandbox);
     const ask = async (path: string, body?: object): Promise<unknown> => {
       const headers = { authorization: 'Bearer token', 'content-type': 'application/json' };
       const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
@@ -99,7 +69,7 @@ describe('the sandbox as a process', () => {
   });
 
   it('lets no control request move true time, and says in one line that its port is taken, with code 1', async () => {
-    const url = await start({ SANDBOX_PORT: '0' }).url();
+    const url = await urlOf(start({ SANDBOX_PORT: '0' }));
     const response = await fetch(`${url}/_sandbox/time/advance`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -108,8 +78,8 @@ describe('the sandbox as a process', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('SANDBOX_CLOCK=virtual')]);
     const { port } = new URL(url);
     const second = start({ SANDBOX_PORT: port });
-    expect(await second.ended).toEqual({ code: 1, signal: null });
-    expect(second.error).toBe(
+    expect(await second.ended).toBe(1);
+    expect(second.err).toBe(
       `The sandbox cannot start: 127.0.0.1:${port} is already in use; set SANDBOX_PORT to a free port\n`,
     );
   });
@@ -118,7 +88,7 @@ describe('the sandbox as a process', () => {
     ['an invalid port', { SANDBOX_PORT: '65536' }, /SANDBOX_PORT must be a number from 0 to 65535/],
     ['an invalid lifetime', { SANDBOX_LIFETIME: 'long' }, /SANDBOX_LIFETIME must be a duration such as/],
     ['a file that is missing', { SANDBOX_MERCHANTS: '/nowhere.json' }, /\/nowhere\.json cannot be read: ENOENT/],
-    ['a file that is not JSON', { SANDBOX_MERCHANTS: main }, /cannot be read: it is not JSON/],
+    ['a file that is not JSON', { SANDBOX_MERCHANTS: import.meta.filename }, /cannot be read: it is not JSON/],
     ['an invalid clock', { SANDBOX_CLOCK: 'fast' }, /SANDBOX_CLOCK must be real or virtual/],
     [
       'an invalid origin',
@@ -128,9 +98,9 @@ describe('the sandbox as a process', () => {
     ['an invalid host', { SANDBOX_HOST: '192.0.2.1' }, /EADDRNOTAVAIL/],
   ])('says in one line that %s will not do, and ends with code 1', async (_name, environment, expected) => {
     const sandbox = start({ SANDBOX_PORT: '0', ...environment });
-    expect(await sandbox.ended).toEqual({ code: 1, signal: null });
-    expect(sandbox.error).toMatch(expected);
-    expect(sandbox.error.trimEnd().split('\n')).toHaveLength(1);
+    expect(await sandbox.ended).toBe(1);
+    expect(sandbox.err).toMatch(expected);
+    expect(sandbox.err.trimEnd().split('\n')).toHaveLength(1);
   });
 
   it('says which merchant of its file is wrong', async () => {
@@ -138,7 +108,7 @@ describe('the sandbox as a process', () => {
     await writeFile(file, '[{"serviceCode": "1"}]');
     const sandbox = start({ SANDBOX_PORT: '0', SANDBOX_MERCHANTS: file });
     await sandbox.ended;
-    expect(sandbox.error).toBe(
+    expect(sandbox.err).toBe(
       'The sandbox cannot start: SANDBOX_MERCHANTS: merchants[0].serviceCode must be a UUID; ' +
         'merchants[0].publicJwk: must be a JSON object\n',
     );

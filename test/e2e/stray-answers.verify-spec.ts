@@ -161,15 +161,4 @@ describeWith(['curl', 'python3'], 'the programs of the manual and the guides', (
       expect(elsewhere.asked).toEqual([]);
     },
   );
-
-  it.each<Program>([
-    ['hosted-page', 'python'],
-    ['refund', 'python'],
-    ['hosted-page', 'ts'],
-    ['refund', 'ts'],
-  ])('say what is to be set when the gateway is not: %s, %s', async (...program) => {
-    const { message } = await ended(program, { GATEWAY_URL: '' });
-    expect(message).toMatch(/set GATEWAY_URL: it begins with http|gateway\.url is missing/);
-    expect(message).not.toMatch(/nobody knows/i);
-  });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Caller, CREATE, PATHS, type Route } from './callers.js';
+import { type Caller, PATHS, type Route } from './callers.js';
 import { answer, type HostileGateway, PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
@@ -15,20 +15,10 @@ const GOOD = { good: JSON.stringify(PAID) };
 /** Headers that a payment does not need: for the egress, one connection, a server in between, or of another body. */
 const NOT_FOR_THE_BANK = [
   ['X-Original-URL', '/elsewhere/original'],
-  ['X-HTTP-Method-Override', 'DELETE-by-override'],
-  ['True-Client-IP', '192.0.2.62'],
-  ['Content-Digest', 'sha-256=:of-another-body=:'],
-  ['Content-Language', 'uk-of-another-body'],
   ['X-Unknown', 'whatever-it-says'],
   ['Proxy-Authorization', 'Basic c2VjcmV0LW9mLWEtcHJveHk='],
   ['Cookie', 'shop=secret-of-a-cookie'],
-  ['Forwarded', 'for=192.0.2.60;proto=http;by=203.0.113.43'],
   ['X-Forwarded-For', '192.0.2.61'],
-  ['X-Forwarded-Host', 'inside.example'],
-  ['X-Forwarded-Proto', 'http'],
-  ['Keep-Alive', 'timeout=77'],
-  ['Proxy-Connection', 'keep-alive-of-a-proxy'],
-  ['TE', 'trailers'],
   ['Accept-Encoding', 'gzip, br'],
   ['X-Named-By-Connection', 'only-for-one-hop'],
   ['Connection', 'close, X-Named-By-Connection'],
@@ -39,7 +29,6 @@ const FORGED = [
   ['X-Api_Version', '9'],
   ['X-DEVICE_ID', randomUUID()],
   ['x-refresh_token', randomUUID()],
-  ['X-Device-Id', randomUUID()],
   ['X-Refresh-Token', randomUUID()],
 ] as const;
 
@@ -157,10 +146,10 @@ describe('the headers of a payment', () => {
     },
   );
 
-  it.each(ROUTES)('keep the query and the method: %s', async (route) => {
+  it.each(ROUTES)('keep the method, and path and query as they were written: %s', async (route) => {
     for (const caller of callers) {
       await gateway.script();
-      const path = `${PATHS[route]}?a=1&b=x%20y`;
+      const path = `${PATHS[route]}/an-order_~.(1)!*'?a=1&b=x%20y`;
       expect(outcomeOf(await caller.pay(route, {}, { path }), GOOD)).toBe('good');
       expect(gateway.seen).toMatchObject([{ method: 'POST', target: path }]);
     }
@@ -221,26 +210,6 @@ describe('the path of a request', () => {
     expect(gateway.seen).toEqual([]);
   });
 
-  it('may begin with two slashes, as a base URL with a slash at its end makes it', async () => {
-    for (const caller of egress.callers())
-      for (const route of ROUTES) {
-        await gateway.script();
-        expect(outcomeOf(await caller.pay(route, {}, { path: `/${PATHS[route]}` }), GOOD)).toBe('good');
-        expect(gateway.seen).toMatchObject([{ target: PATHS[route] }]);
-      }
-    const { serviceCode } = egress.client();
-    const created = await fetch(`${egress.url}/${CREATE}`, { method: 'POST', body: JSON.stringify({ serviceCode }) });
-    expect(await created.json()).toEqual({ jwe: expect.any(String) });
-  });
-
-  it('may have the whole body in its query', async () => {
-    const query = `?body=${encodeURIComponent(JSON.stringify({ purpose: 'п'.repeat(900) }))}`;
-    expect(query.length).toBeGreaterThan(5_400);
-    const path = PATHS.clear + query;
-    expect(outcomeOf(await egress.plain().pay('clear', {}, { path }), GOOD)).toBe('good');
-    expect(gateway.seen).toMatchObject([{ target: path }]);
-  });
-
   it('is told how long it may be where it is too long', async () => {
     const path = `${PATHS.clear}?${'x'.repeat(16_384)}`;
     expect((await egress.plain().pay('clear', {}, { path })).text).toContain('16384 characters');
@@ -257,45 +226,13 @@ describe('the path of a request', () => {
   });
 
   it.each([
-    '/',
-    '*',
-    '/ecom',
-    '/ecom/execute_request',
-    '/ecom/execute_request/',
     '/ecom/execute_requests/pay',
-    '/ECOM/execute_request/hpp/v1/create-order',
-    '/api-gateway/echo',
-    '/api-gateway/authorize_virtual_device/x',
-    '/api-gateway/authorize_virtual_device/',
-    '/api-gateway//authorize_virtual_device',
     '/api-gateway/%61uthorize_virtual_device',
-    '/ecom/execute_request/../../api-gateway/authorize_virtual_device',
+    '/api-gateway//authorize_virtual_device',
     '/ecom/execute_request/hpp/../payments/v3/refund',
-    '/ecom/execute_request/hpp/..',
-    '/ecom/execute_request/hpp/.',
-    '/ecom/execute_request/hpp/./x',
-    '/ecom/execute_request/hpp/%2e%2e/payments/v3/refund',
-    '/ecom/execute_request/hpp/.%2e/payments/v3/refund',
-    '/ecom/execute_request/hpp/%2E./payments/v3/refund',
-    '/ecom/execute_request/hpp/%252e%252e/payments/v3/refund',
-    '/ecom/execute_request/hpp/..;/payments/v3/refund',
-    '/ecom/execute_request/hpp/..%2fpayments/v3/refund',
-    '/ecom/execute_request/hpp%2fv1%2fcreate-order',
-    '/ecom/execute_request/hpp/..%5cpayments',
-    '/ecom/execute_request/hpp/..\\payments',
-    '\\ecom\\execute_request\\hpp\\v1',
-    '/ecom//execute_request/hpp/v1/create-order',
-    '/ecom/execute_request/hpp//create-order',
-    '//elsewhere.example/ecom/execute_request/hpp/v1',
-    '/ecom/execute_request/hpp/v1%00/create-order',
     '/ecom/execute_request/hpp/v1\0/create-order',
-    '/ecom/execute_request/hpp/v1\t/create-order',
-    '/ecom/execute_request/hpp/v1#/../../../api-gateway',
     '/ecom/execute_request/hpp/v1\xe9',
-    '/ecom/execute_request/hpp/%zz',
-    'http://elsewhere.example/ecom/execute_request/hpp/v1/create-order',
     'http://elsewhere.example/api-gateway/echo',
-    'ecom/execute_request/hpp/v1/create-order',
     `/ecom/execute_request/hpp/${'x'.repeat(40_000)}`,
   ])('reaches nobody where no route allows it, or two programs could read it in two ways: %j', async (target) => {
     const status = await statusOf(target);
@@ -303,9 +240,8 @@ describe('the path of a request', () => {
     expect(gateway.seen).toEqual([]);
   });
 
-  it.each(['CONNECT', 'TRACE'])('is not gone by %s', async (method) => {
-    const status = await statusOf(method === 'CONNECT' ? 'elsewhere.example:443' : PATHS.clear, method);
-    expect(status).toBe(method === 'CONNECT' ? 501 : 405);
+  it('is not gone by CONNECT', async () => {
+    expect(await statusOf('elsewhere.example:443', 'CONNECT')).toBe(501);
     expect(gateway.seen).toEqual([]);
   });
 
@@ -322,12 +258,6 @@ describe('the path of a request', () => {
     expect(connection.statuses).not.toContain(101);
     for (const request of gateway.seen) expect(request.headerNames).not.toContain('upgrade');
     connection.vanish();
-  });
-
-  it('is what the route says, and is sent as it was written', async () => {
-    const path = "/ecom/execute_request/hpp/v1/an-order_~.(1)!*'";
-    expect(outcomeOf(await egress.plain().pay('clear', {}, { path }), { good: JSON.stringify(PAID) })).toBe('good');
-    expect(gateway.seen).toMatchObject([{ target: path }]);
   });
 
   it('without a route is said in the form of the client', async () => {

@@ -15,8 +15,6 @@ export interface HostileCase {
   readonly outcome: Readonly<Record<Route, string | readonly string[]>>;
   /** What `as sent` stands for. */
   readonly sent?: SentAnswer;
-  /** For the test of headers: what the answer contained and must not get through. */
-  readonly dropped?: readonly string[];
 }
 
 /** An outcome that is the same on both kinds of route. */
@@ -77,6 +75,7 @@ const error = (msgCode: string): string =>
     errorCauses: [],
   });
 const strangers = generateKeyPair();
+const PAGE = '<html><body>The request was rejected.</body></html>';
 
 const slow: readonly HostileCase[] = [
   {
@@ -84,20 +83,10 @@ const slow: readonly HostileCase[] = [
     plays: [dripped(({ good }) => answer(200, good), 100)],
     outcome: both('good'),
   },
-  {
-    name: 'slow headers, beyond it',
-    plays: [dripped(() => head('content-length: 2'), TIMEOUT_MS * 3)],
-    outcome: both('504 answer_late'),
-  },
   { name: 'no answer at all', plays: [say(() => '')], outcome: both('504 answer_late') },
   {
     name: 'a body that stops half-way',
     plays: [say(({ good }) => `${head(`content-length: ${good.length}`)}${good.slice(0, 5)}`)],
-    outcome: late,
-  },
-  {
-    name: 'a body that drips beyond the time',
-    plays: [dripped(({ good }) => head('content-length: 4000') + good.padEnd(4_000), TIMEOUT_MS * 3)],
     outcome: late,
   },
   {
@@ -123,11 +112,11 @@ const bodies: readonly HostileCase[] = [
     plays: [say(({ good }) => `${head('transfer-encoding: chunked')}${chunked(huge(good))}0\r\n\r\n`)],
     outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
   },
-  ...['gzip', 'GZIP, identity', 'identity\r\ncontent-encoding: gzip', 'unheard-of'].map((encoding) => ({
-    name: `a body that is compressed, although nothing but identity was accepted: ${JSON.stringify(encoding)}`,
-    plays: [say(({ good }) => encoded(encoding, gzipSync(good)))],
+  {
+    name: 'a body that is compressed, although nothing but identity was accepted',
+    plays: [say(({ good }) => encoded('identity\r\ncontent-encoding: gzip', gzipSync(good)))],
     outcome: unusable,
-  })),
+  },
   {
     name: 'a body that ends too early',
     plays: [sayAndEnd(({ good }) => head(`content-length: ${good.length + 9}`) + good)],
@@ -150,30 +139,17 @@ const bodies: readonly HostileCase[] = [
     sent: { status: 204, body: '' },
   },
   {
-    name: 'an empty 200',
-    plays: [say(() => answer(200, ''))],
+    name: 'a page of HTML',
+    plays: [say(() => answer(200, PAGE).replace('application/json', 'text/html'))],
     outcome: passedInClear,
-    sent: { status: 200, body: '' },
+    sent: { status: 200, body: PAGE },
   },
-  ...[200, 403, 503].map((status) => {
-    const body = '<html><body>The request was rejected.</body></html>';
-    const page = say(() => answer(status, body).replace('application/json', 'text/html'));
-    return {
-      name: `a page of HTML under ${status}`,
-      plays: [page],
-      outcome: passedInClear,
-      sent: { status, body },
-    };
-  }),
-  ...[400, 200].map((status) => {
-    const body = error('b_operation_not_found');
-    return {
-      name: `a refusal under ${status} that does not say what it is`,
-      plays: [say(() => untyped(answer(status, body)))],
-      outcome: both('as sent'),
-      sent: { status, body },
-    };
-  }),
+  {
+    name: 'a refusal that does not say what it is',
+    plays: [say(() => untyped(answer(400, error('b_operation_not_found'))))],
+    outcome: both('as sent'),
+    sent: { status: 400, body: error('b_operation_not_found') },
+  },
   {
     name: 'no JSON',
     plays: [say(() => answer(200, '{"jwe":'))],
@@ -189,35 +165,13 @@ const jwes: readonly HostileCase[] = [
     outcome: { clear: [], sealed: '502 answer_unopened' },
   },
   {
-    name: 'a JWE that is none',
-    plays: [say(() => answer(200, '{"jwe":"a.b.c.d.e"}'))],
-    outcome: { clear: [], sealed: '502 answer_unopened' },
-  },
-  {
     name: 'a jwe that is no text',
     plays: [say(() => answer(200, '{"jwe":5}'))],
-    outcome: { clear: [], sealed: '502 answer_unusable' },
-  },
-  {
-    name: 'a bare JWE',
-    plays: [
-      say(({ gateway }) =>
-        answer(200, (JSON.parse(gateway.sealed('{}')) as { jwe: string }).jwe).replace(
-          'application/json',
-          'text/plain',
-        ),
-      ),
-    ],
     outcome: { clear: [], sealed: '502 answer_unusable' },
   },
 ];
 
 const forms: readonly HostileCase[] = [
-  {
-    name: 'a header that is none',
-    plays: [sayAndEnd(({ good }) => answer(200, good).replace('content-type', 'content type'))],
-    outcome: unusable,
-  },
   { name: 'no HTTP', plays: [sayAndEnd(() => 'SSH-2.0-OpenSSH_9.2\r\n\r\n')], outcome: unusable },
   {
     name: 'headers that are too large',
@@ -228,11 +182,6 @@ const forms: readonly HostileCase[] = [
     name: 'two lengths',
     plays: [sayAndEnd(({ good }) => answer(200, good, ['content-length: 3']))],
     outcome: both('502 answer_unusable', '502 answer_lost'),
-  },
-  {
-    name: 'early hints before the answer',
-    plays: [say(({ good }) => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${answer(200, good)}`)],
-    outcome: both('good'),
   },
   {
     name: 'headers that were sent twice',
@@ -251,19 +200,10 @@ const forms: readonly HostileCase[] = [
     plays: [say(({ good }) => `HTTP/1.1 100 Continue\r\n\r\n${answer(200, good)}`)],
     outcome: both('good'),
   },
-  ...[301, 302, 307, 308].map((status) => ({
-    name: `a redirect by ${status}`,
-    plays: [say(() => answer(status, '{}', ['location: /elsewhere']))],
-    outcome: unusable,
-  })),
+  { name: 'a redirect', plays: [say(() => answer(302, '{}', ['location: /elsewhere']))], outcome: unusable },
   {
     name: 'HTTP/1.0, up to the end of the connection',
     plays: [sayAndEnd(({ good }) => `HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${good}`)],
-    outcome: both('good'),
-  },
-  {
-    name: 'a connection that is closed after the answer',
-    plays: [sayAndEnd(({ good }) => answer(200, good, ['connection: close']))],
     outcome: both('good'),
   },
   {
@@ -279,14 +219,17 @@ const forms: readonly HostileCase[] = [
   { name: 'an answer before the body of the request', plays: [{ ...good, on: 'head' }], outcome: both('good') },
 ];
 
-const errors: readonly HostileCase[] = [200, 400, 401, 500].flatMap((status) =>
-  ['b_operation_not_found', 'b_auth_token_expired', 'b_refresh_token_absent'].map((code) => ({
-    name: `${code} under ${status}`,
-    plays: [say(() => answer(status, error(code)))],
-    outcome: both('as sent'),
-    sent: { status, body: error(code) },
-  })),
-);
+const errors = [
+  [200, 'b_operation_not_found'],
+  [401, 'b_auth_token_expired'],
+] as const;
+
+const refusals = errors.map(([status, code]) => ({
+  name: `${code} under ${status}`,
+  plays: [say(() => answer(status, error(code)))],
+  outcome: both('as sent'),
+  sent: { status, body: error(code) },
+}));
 
 const losses: readonly HostileCase[] = [
   {
@@ -295,18 +238,8 @@ const losses: readonly HostileCase[] = [
     outcome: both('502 answer_lost', '502 gateway_unreachable'),
   },
   {
-    name: 'a reset after the head of the request',
-    plays: [{ on: 'head', run: ({ socket }) => void socket.resetAndDestroy() }],
-    outcome: both('502 answer_lost'),
-  },
-  {
     name: 'a reset after the request',
     plays: [{ run: ({ socket }) => void socket.resetAndDestroy() }],
-    outcome: both('502 answer_lost'),
-  },
-  {
-    name: 'an end of the connection in place of an answer',
-    plays: [{ run: ({ socket }) => void socket.end() }],
     outcome: both('502 answer_lost'),
   },
   {
@@ -321,4 +254,4 @@ const losses: readonly HostileCase[] = [
   },
 ];
 
-export const HOSTILE_CASES: readonly HostileCase[] = [...slow, ...bodies, ...jwes, ...forms, ...errors, ...losses];
+export const HOSTILE_CASES: readonly HostileCase[] = [...slow, ...bodies, ...jwes, ...forms, ...refusals, ...losses];

@@ -35,7 +35,6 @@ interface Told {
 const sessionEvent = (data: object): Told => ({ event: 'session', data });
 /** In seconds: anything longer than a caller would wait is not waited for. */
 const RETRY_AFTER = {
-  session_unavailable: '1',
   overloaded: '60',
   unauthenticated: undefined,
   route_not_found: undefined,
@@ -51,12 +50,10 @@ export class PlayedBroker {
   /** The merchant's own key, for answers. */
   readonly merchantKey: KeyPair = generateKeyPair();
   readonly rejections: Rejection[] = [];
-  /** Answers that were opened. */
-  opened = 0;
   /** Reports that no call is running, so that a session may be replaced. */
   readyReports = 0;
-  /** `none`: there is no session to give; `silent`: the connection is dropped. */
-  serves: 'sessions' | 'none' | 'silent' = 'sessions';
+  /** If `silent`, every connection is dropped. */
+  serves: 'sessions' | 'silent' = 'sessions';
   /** If false, no newer session comes for a rejected one. */
   replaces = true;
   /** If false, opening fails as it does while the broker cannot be reached. */
@@ -126,7 +123,6 @@ export class PlayedBroker {
       return this.#problem(response, 401, 'unauthenticated');
     if (path === '/session/events') return this.#stream(request, { merchant, response });
     if (path === '/payloads/decrypt') return this.#decrypt(response, body);
-    if (this.serves === 'none') return this.#problem(response, 503, 'session_unavailable');
     this.#session(response, { path, merchant, body });
   }
 
@@ -152,7 +148,6 @@ export class PlayedBroker {
     response.write(': here\n\n');
     this.#streams.add(stream);
     request.socket.once('close', () => this.#streams.delete(stream));
-    if (this.serves !== 'sessions') return;
     const current = this.#current(merchant);
     this.#send(response, sessionEvent(this.#document(current)));
   }
@@ -162,7 +157,6 @@ export class PlayedBroker {
     const { jwe } = JSON.parse(body) as { jwe: string };
     const plaintext = this.#open(jwe);
     if (plaintext === undefined) return this.#problem(response, 422, 'jwe_not_opened');
-    this.opened += 1;
     this.#json(response, { plaintext, encoding: 'utf-8' });
   }
 

@@ -18,21 +18,17 @@ export interface RawAnswer {
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly isCut: boolean;
-  /** From the first octet sent to the end. */
-  readonly tookMs: number;
 }
 
 /** One request on its own connection, without anything that a client library would add or hide. */
 export async function exchange(url: string, { method = 'POST', path, ...rest }: RawRequest): Promise<RawAnswer> {
   const { headers = [], body, signal } = rest;
   const { hostname, port } = new URL(url);
-  const startedMs = performance.now();
-  const tookMs = (): number => performance.now() - startedMs;
   const flat = ['host', `${hostname}:${port}`, ...headers, ...lengthOf(headers, body)];
   const request = httpRequest({ hostname, port, method, path, headers: flat, agent: false, ...(signal && { signal }) });
   const cut = { status: 0, headers: {}, rawHeaders: [], body: Buffer.alloc(0), isCut: true };
   return new Promise((resolve) => {
-    request.once('error', () => resolve({ ...cut, tookMs: tookMs() }));
+    request.once('error', () => resolve(cut));
     request.once('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => void chunks.push(chunk));
@@ -41,7 +37,7 @@ export async function exchange(url: string, { method = 'POST', path, ...rest }: 
       response.once('close', () => {
         const { statusCode: status = 0, rawHeaders, complete } = response;
         const parts = { status, headers: response.headers, rawHeaders, body: Buffer.concat(chunks) };
-        resolve({ ...parts, isCut: !complete, tookMs: tookMs() });
+        resolve({ ...parts, isCut: !complete });
       });
     });
     request.end(body);

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { ConfigurationError, type HttpTls } from '#libs/configuration';
-import { eventually, TestAuthority } from '#libs/testing';
+import { endedAfterEach, eventually, TestAuthority } from '#libs/testing';
 import { PlainCaller } from './callers.js';
-import { answer, HostileGateway, type Part, PAID } from './hostile-gateway.js';
+import { answer, type HostileGateway, type Part, PAID } from './hostile-gateway.js';
 import { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
-import { aClient, type ClientWish, configured, RunningEgress } from './running-egress.js';
+import { aClient, type ClientWish, configured, type RunningEgress } from './running-egress.js';
 
 const shop = aClient();
 const desk = aClient('desk');
@@ -44,13 +44,6 @@ describe('a changed configuration', () => {
     const renewed = { ...shop, token: 'another-token-of-the-same-client-of-32' };
     await withClients(renewed);
     expect([await pay(shop), await pay(renewed)]).toEqual(['unauthenticated', '200']);
-  });
-
-  it('ends an alias session with the alias', async () => {
-    const alias = egress.alias();
-    expect((await alias.pay('sealed', ORDER)).status).toBe(200);
-    await withClients({ ...shop, serviceCode: desk.serviceCode });
-    expect(await alias.pay('sealed', ORDER)).toMatchObject({ status: 401, code: 'b_used_token' });
   });
 
   it('opens and closes routes', async () => {
@@ -129,16 +122,6 @@ describe('a changed configuration', () => {
     await another.close();
   });
 
-  it('waits for the next start with another address, and says so', async () => {
-    await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, port: 1 } }));
-    expect(await pay(shop)).toBe('200');
-    const said = egress.lines.filter((line) => /in force|next start/.test(line));
-    expect(said).toEqual([expect.stringContaining('"awaitingRestart":"listen"')]);
-    expect(said[0]).toContain(
-      '"msg":"the changed configuration is in force, but for settings that take effect with the next start"',
-    );
-  });
-
   it('warns of what is wrong with a file from now on, once, also where nothing else has changed', async () => {
     const warning = { path: 'egress.broker.tokenFile', problem: 'names a file that is not there yet' };
     for (const _time of ['gone', 'still gone']) {
@@ -176,20 +159,12 @@ describe('another certificate of the egress', () => {
   const issue = (commonName: string, dates: { readonly notBefore?: Date; readonly notAfter?: Date } = {}) =>
     authority.issue({ names: ['127.0.0.1'], commonName, ...dates });
   const ended = { notAfter: new Date('2021-01-01T00:00:00Z') };
-  let broker: PlayedBroker;
-  let gateway: HostileGateway;
   let egress: RunningEgress;
+  const started = endedAfterEach();
 
   const start = async (listenTls: HttpTls): Promise<void> => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clients: [shop], listenTls });
+    ({ egress } = started.add(await PlayedStage.start({ clients: [shop], listenTls }), (it) => it.close()));
   };
-  afterEach(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
 
   const shown = async (): Promise<unknown> => {
     const { port } = new URL(egress.url);

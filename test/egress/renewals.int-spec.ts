@@ -3,11 +3,9 @@ import { eventually, FakeClock } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
 import { type Answer, type Caller, PATHS, type Route } from './callers.js';
 import { EgressStage } from './egress-stage.js';
-import { answer as whole, HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import { answer as whole, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
-import { RunningEgress } from './running-egress.js';
 
 const GOOD = { good: JSON.stringify(PAID) };
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
@@ -157,21 +155,6 @@ describe('payments over renewals', () => {
     for (const caller of callers) for (const route of ROUTES) await expectRefused(caller.pay(route, orderRequest()));
     const { totals } = await stage.ledger();
     expect(totals).toMatchObject({ refused: 0, repeated: 0, doubled: 0 });
-  });
-
-  it('are refused at once by an egress whose broker has no session, and go on with the first that it has', async () => {
-    const broker = await PlayedBroker.start();
-    broker.serves = 'none';
-    const gateway = await HostileGateway.before(broker);
-    const egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clock });
-    closing.push(broker, gateway, egress);
-    // The first one has it ask the broker, and waits for what that says.
-    await expectRefused(whileTimePasses(() => egress.plain().pay('clear', {})));
-    for (const caller of egress.callers()) await expectRefused(caller.pay('sealed', {}));
-    expect(gateway.seen).toEqual([]);
-    broker.serves = 'sessions';
-    const pays = async (): Promise<boolean> => outcomeOf(await egress.plain().pay('clear', {}), GOOD) === 'good';
-    await whileTimePasses(() => eventually(pays));
   });
 
   it('are told that they were carried out, when only the opening of the answer fails', async () => {

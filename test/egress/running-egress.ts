@@ -18,6 +18,8 @@ export interface ClientWish {
   readonly token: string;
   readonly serviceCode: string;
   readonly key: KeyPair;
+  /** The name in its certificate. */
+  readonly certificate?: string;
 }
 
 export const aClient = (name = 'shop', merchant = 'shop'): ClientWish => ({
@@ -29,7 +31,7 @@ export const aClient = (name = 'shop', merchant = 'shop'): ClientWish => ({
 });
 
 export const MAX_BODY_BYTES = 65_536;
-export const ROUTES: readonly EgressRoute[] = [
+const ROUTES: readonly EgressRoute[] = [
   { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: MAX_BODY_BYTES },
   {
     path: '/ecom/execute_request/**',
@@ -49,6 +51,8 @@ export interface EgressSetUp {
   readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
   readonly listenTls?: HttpTls;
+  /** Its own certificate for the broker, in place of the token. */
+  readonly brokerTls?: EgressConfiguration['broker']['tls'];
   readonly routes?: readonly EgressRoute[];
   readonly connections?: { readonly max: number; readonly perAddress: number };
   readonly telemetry?: Telemetry;
@@ -137,7 +141,7 @@ export class RunningEgress {
         ...(given.listenTls === undefined ? {} : { tls: given.listenTls }),
       },
       management: { ...free, hosts: [] },
-      broker: { url: new URL(broker.url), tokenFile, tls: {} },
+      broker: { url: new URL(broker.url), ...(given.brokerTls ? { tls: given.brokerTls } : { tokenFile, tls: {} }) },
       gateway: {
         baseUrl: new URL(gatewayUrl),
         environment: 'test',
@@ -174,15 +178,14 @@ export class RunningEgress {
   }
 }
 
-export async function anAliasKey(): Promise<ClientKey> {
+async function anAliasKey(): Promise<ClientKey> {
   return importClientKey((await generateClientKey()).privateJwk);
 }
 
 /** A client as in the egress's configuration. */
-export async function configured({ name, merchant, token, serviceCode, key }: ClientWish): Promise<EgressClient> {
+export async function configured({ token, serviceCode, key, ...named }: ClientWish): Promise<EgressClient> {
   return {
-    name,
-    merchant,
+    ...named,
     tokenDigests: [createHash('sha256').update(token).digest('hex')],
     alias: { serviceCode, publicKey: await importPaymentKey(key.jwk) },
   };

@@ -1,35 +1,24 @@
-import { createLogger, startTelemetry, type Telemetry } from '#libs/telemetry';
-import { eventually, FakeClock } from '#libs/testing';
+import { createLogger, startTelemetry } from '#libs/telemetry';
+import { endedAfterAll, eventually, FakeClock } from '#libs/testing';
 import { CREATE, PATHS } from './callers.js';
-import { HostileGateway } from './hostile-gateway.js';
-import { PlayedBroker } from './played-broker.js';
-import { RawConnection } from './raw-exchange.js';
 import { PlayedStage } from './played-stage.js';
-import { aClient, RunningEgress } from './running-egress.js';
+import { RawConnection } from './raw-exchange.js';
+import { aClient } from './running-egress.js';
 
 const FLOOD_BYTES = 2_000_000;
 const ORDER = { merchantRequestId: 'order-1', coinAmount: 100 };
 
 describe('an egress before callers that send requests in advance and read no answer', () => {
-  let telemetry: Telemetry;
-  let broker: PlayedBroker;
-  let gateway: HostileGateway;
-  let egress: RunningEgress;
   const greedy: RawConnection[] = [];
+  let stage: PlayedStage;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
     const logger = createLogger({ name: 'egress', level: 'error' });
-    telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
+    const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const connections = { max: 40, perAddress: 30 };
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, telemetry, connections });
-  });
-  afterAll(async () => {
-    for (const connection of greedy) connection.vanish();
-    await egress.close();
-    await gateway.close();
-    await broker.close();
+    stage = started.add(await PlayedStage.start({ telemetry, connections }), (it) => it.close());
+    started.add(greedy, (all) => all.forEach((connection) => connection.vanish()));
   });
 
   async function flood(url: string, path: string): Promise<void> {
@@ -43,6 +32,7 @@ describe('an egress before callers that send requests in advance and read no ans
   }
 
   it('makes the payments of everybody else, and answers probes', async () => {
+    const { egress, gateway } = stage;
     await flood(egress.url, '/ecom/execute_request/hpp/v1/create-order');
     await flood(egress.managementUrl, '/livez');
     for (let count = 0; count < 10; count += 1) {
@@ -53,6 +43,7 @@ describe('an egress before callers that send requests in advance and read no ans
   });
 
   it('counts the connections that it refuses', async () => {
+    const { egress } = stage;
     const opened: RawConnection[] = [];
     for (let count = 0; count < 31; count += 1) opened.push(await RawConnection.to(egress.url));
     await eventually(() => opened.some(({ isClosed }) => isClosed));

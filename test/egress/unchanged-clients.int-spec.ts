@@ -167,8 +167,7 @@ describe('a client that is pointed at the egress', () => {
         route: 'sealed',
         create: ['x-api_version: V1', 'x-device_id: ', `x-refresh_token: ${randomUUID()}`],
       },
-      'with its bodies copied into the query': { route: 'clear', query: copied },
-      'with six thousand octets of its body in the query': {
+      'with its bodies, of six thousand octets and more, copied into the query': {
         route: 'clear',
         query: (body) => `${copied(body)}&${'purpose='.padEnd(6_000, 'x')}`,
       },

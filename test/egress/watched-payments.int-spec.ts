@@ -5,10 +5,10 @@ import { createLogger, startTelemetry } from '#libs/telemetry';
 import { eventually, FakeClock } from '#libs/testing';
 import { attributesOf, Collector } from '../observability/collector.js';
 import type { Answer, CallerRequest, Members } from './callers.js';
-import { answer, HostileGateway, type Play } from './hostile-gateway.js';
-import { PlayedBroker } from './played-broker.js';
+import { answer, type HostileGateway, type Play } from './hostile-gateway.js';
+import { PlayedStage } from './played-stage.js';
 import { exchange } from './raw-exchange.js';
-import { RunningEgress } from './running-egress.js';
+import type { RunningEgress } from './running-egress.js';
 
 const CLEAR = '/ecom/execute_request/hpp/**';
 const SEALED = '/ecom/execute_request/**';
@@ -20,7 +20,7 @@ const dead: Play = { run: ({ socket }) => void socket.write(answer(401, '{"msgCo
 
 describe('an egress that is watched', () => {
   let collector: Collector;
-  let broker: PlayedBroker;
+  let stage: PlayedStage;
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let folder: string;
@@ -39,19 +39,14 @@ describe('an egress that is watched', () => {
       logger,
       environment: process.env,
     });
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
     const audit = join(folder, 'audit.jsonl');
-    egress = await RunningEgress.start({
-      ...{ broker, gatewayUrl: gateway.url, timeoutMs: TIMEOUT_MS, clock, telemetry, audit },
-    });
+    stage = await PlayedStage.start({ timeoutMs: TIMEOUT_MS, clock, telemetry, audit });
+    ({ gateway, egress } = stage);
   });
   afterAll(async () => {
     const passing = setInterval(() => void clock.advance(1_000), 10);
-    await egress.close();
+    await stage.close();
     clearInterval(passing);
-    await gateway.close();
-    await broker.close();
     await collector.close();
     await rm(folder, { recursive: true });
     process.env = environment;
@@ -214,6 +209,7 @@ describe('an egress that is watched', () => {
       await egress.metrics(),
       JSON.stringify(await records()),
     ].join('\n');
+    const { broker } = stage;
     const { authToken, deviceId, refreshToken } = broker.sessions[0]!;
     const secrets = [
       authToken,

@@ -36,10 +36,7 @@ const mutation = (target, every = 1) => ({
 
 /** @type {readonly Part[]} in the order in which they run: quick ones first */
 export const parts = [
-  suites('old-node', 'a Node.js that is too old, and whom Node.js trusts', {
-    of: ['e2e/old-node', 'e2e/whom-to-trust'],
-    seconds: 2,
-  }),
+  suites('trust', 'whom Node.js trusts', { of: ['e2e/whom-to-trust'], seconds: 2 }),
   suites('compose', 'balancer and keys of the compose file, units of systemd', {
     of: ['deploy/(balancer|compose-keys|systemd)'],
     seconds: 2,
