@@ -64,6 +64,7 @@ describe('a merchant', () => {
     void cluster.first.replica.merchantsChanged({ ...noChange, added: ['kiosk'] });
     await cluster.clock.advance(500);
     expect(cluster.session(0, 'kiosk').generation).toBeGreaterThan(0);
+    expect(cluster.gateway.calls).toHaveLength(3);
   });
 
   it('that was changed and is well is read, and costs no call', async () => {

@@ -1,4 +1,4 @@
-import { type ClaimRequest, GatewayFailure, type SessionStore } from '#libs/session';
+import type { ClaimRequest, SessionStore } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -49,62 +49,6 @@ describe('a forged announcement', () => {
   });
 });
 
-describe('a budget that is spent', () => {
-  it('is the reason for which there is no session, and not the failures that have spent it', async () => {
-    const cluster = new Cluster({ replicas: 1, settings: { budget: [{ calls: 1, perMs: HOUR }] } });
-    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
-    await cluster.clock.advance(30_000);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    const answer = cluster.first.replica.wishes.read(read).catch((error: unknown) => error);
-    await cluster.clock.advance(SECOND);
-    expect(await answer).toMatchObject({ reason: 'budget_exhausted' });
-  });
-});
-
-describe('a session that is reported dead while the share of the budget for that is spent', () => {
-  const settings = { budget: [{ calls: 2, perMs: HOUR }] };
-  async function reported(cluster: Cluster): Promise<unknown> {
-    const { generation } = cluster.session();
-    const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
-    const answer = cluster.first.replica.wishes.reject(report).catch((error: unknown) => error);
-    await cluster.clock.advance(2 * SECOND);
-    return answer;
-  }
-
-  it('is no fresh merchant: everybody is told that it is not replaced, why, and before when', async () => {
-    const cluster = new Cluster({ replicas: 1, settings });
-    const { replica } = cluster.first;
-    await cluster.clock.advance(MINUTE);
-    const because = { code: 'budget_exhausted', shareSpentUntil: expect.any(Number), effect: 'reported_dead' };
-    expect(await reported(cluster)).toMatchObject({ reason: 'budget_exhausted', because });
-    expect(replica.conditionOf('shop')).toBe('dead');
-    expect(replica.causeFor('shop')).toEqual(because);
-    expect(replica.wishes.verdict('shop').result).toBe('fresh');
-  });
-
-  it('is well again with a newer session', async () => {
-    // A call is free again before that session ends.
-    const cluster = new Cluster({ replicas: 1, settings: { budget: [{ calls: 2, perMs: 20 * MINUTE }] } });
-    const { replica } = cluster.first;
-    await cluster.clock.advance(MINUTE);
-    await reported(cluster);
-    await cluster.clock.advance(14 * MINUTE);
-    expect(replica.conditionOf('shop')).toBe('fresh');
-    expect(replica.causeFor('shop')).toBeUndefined();
-  });
-
-  it('is not forgotten when the share is free again and nobody has replaced it', async () => {
-    const cluster = new Cluster({ replicas: 1, lifetimeMs: 4 * HOUR, settings });
-    const { replica } = cluster.first;
-    await cluster.clock.advance(MINUTE);
-    await reported(cluster);
-    await cluster.clock.advance(HOUR);
-    expect(replica.causeFor('shop')).toEqual({ code: 'not_replaced', effect: 'reported_dead' });
-    await reported(cluster);
-    expect(replica.causeFor('shop')).toBeUndefined();
-  });
-});
-
 describe('the budget of a replica in its own memory', () => {
   it('holds although somebody removes what the store has counted', async () => {
     const cluster = new Cluster({ lifetimeMs: 1_000, latencyMs: 1, wrapStore: uncounted });
@@ -130,23 +74,6 @@ describe('a caller who may only read', () => {
   });
 });
 
-describe('a merchant whose configuration was mended', () => {
-  it('is tried at once, whatever its back-off', async () => {
-    const cluster = new Cluster({ replicas: 2, merchants: ['shop', 'kiosk'] });
-    cluster.gateway.answerAlways({ kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' });
-    await cluster.clock.advance(MINUTE);
-    const refused = cluster.gateway.calls.length;
-    cluster.gateway.answerAlways(undefined);
-    const change = { added: [], removed: [], changed: ['shop'] };
-    const told = Promise.all(cluster.replicas.map(({ replica }) => replica.merchantsChanged(change)));
-    await cluster.clock.advance(SECOND);
-    await told;
-    expect(cluster.served('shop').map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
-    expect(cluster.served('kiosk')).toEqual([undefined, undefined]);
-    expect(cluster.gateway.calls).toHaveLength(refused + 1);
-  });
-});
-
 describe('an outage of the gateway', () => {
   const merchants = Array.from({ length: 200 }, (_, index) => `shop-${index}`);
   let seed = 1;
@@ -164,15 +91,6 @@ describe('an outage of the gateway', () => {
     expect(cluster.gateway.mostInFlightInAll).toBeLessThanOrEqual(2 * 32);
   });
 
-  it('that takes no connections ends within three seconds for a merchant that is alone with its gateway', async () => {
-    const cluster = new Cluster({ replicas: 2, latencyMs: 10, random });
-    cluster.gateway.answerAlways({ kind: 'transient', detail: 'ECONNREFUSED', wasReached: false });
-    await cluster.clock.advance(4 * MINUTE);
-    cluster.gateway.answerAlways(undefined);
-    await cluster.clock.advance(3 * SECOND);
-    expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
-  });
-
   it('costs the store a few questions a second, not some for each merchant', async () => {
     const cluster = new Cluster({ merchants, latencyMs: 100, random });
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'refuses connections' });
@@ -180,18 +98,5 @@ describe('an outage of the gateway', () => {
     const before = cluster.stores[0]?.asksFor('read') ?? 0;
     await cluster.clock.advance(MINUTE);
     expect((cluster.stores[0]?.asksFor('read') ?? 0) - before).toBeLessThan(60 * 12);
-  });
-
-  it('of one merchant alone is not ended by the success of another', async () => {
-    const cluster = new Cluster({ merchants: ['shop', 'kiosk'], lifetimeMs: 20 * SECOND, latencyMs: 0 });
-    const create = cluster.gateway.createSession.bind(cluster.gateway);
-    let calls = 0;
-    cluster.gateway.createSession = async (request) => {
-      if (request.merchant !== 'kiosk') return create(request);
-      calls += 1;
-      throw new GatewayFailure({ kind: 'transient', detail: 'an unknown code' });
-    };
-    await cluster.clock.advance(3 * MINUTE);
-    expect(calls).toBeLessThanOrEqual(12);
   });
 });

@@ -2,9 +2,6 @@ import type { RejectionAnswer } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const MINUTE = 60_000;
-/** With it, only the cool-down keeps apart sessions that die one after the other. */
-const foreignAuthorizerPauseMs = 10_000;
-
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
   const { wishes } = cluster.at(replica).replica;
   return wishes.reject({
@@ -45,18 +42,6 @@ describe('a rejected session', () => {
     expect(Math.min(...answers.map(generationOf))).toBeGreaterThan(dead);
   });
 
-  it('is replaced once per cool-down, however often the newer one is rejected as well', async () => {
-    const cluster = await running({ latencyMs: 10, settings: { foreignAuthorizerPauseMs } });
-    let answered = 0;
-    for (let second = 0; second < 60; second += 1) {
-      const answer = await after(cluster, report(cluster, cluster.session().generation));
-      if (answer.kind !== 'cooled_down') answered += 1;
-      else expect(answer.retryInMs).toBeLessThanOrEqual(10_000);
-    }
-    expect(answered).toBe(6);
-    expect(cluster.gateway.calls).toHaveLength(1 + answered);
-  });
-
   it('does not clear a back-off', async () => {
     const cluster = await running({ latencyMs: 10 });
     const dead = cluster.session().generation;
@@ -70,18 +55,6 @@ describe('a rejected session', () => {
     // The first refusals are repeated after 2, 5 and 15 seconds, however many ask.
     expect(cluster.gateway.calls).toHaveLength(2 + 3);
     expect(cluster.session().generation).toBe(dead);
-  });
-
-  it('does not clear the budget, and leaves the schedule a share of it', async () => {
-    const settings = { foreignAuthorizerPauseMs, budget: [{ calls: 4, perMs: 10 * MINUTE }] };
-    const cluster = await running({ latencyMs: 10, settings });
-    for (let round = 0; round < 4; round += 1) {
-      await Promise.allSettled([after(cluster, report(cluster, cluster.session().generation))]);
-      await cluster.clock.advance(15_000);
-    }
-    expect(cluster.gateway.calls).toHaveLength(3);
-    const refused = after(cluster, report(cluster, cluster.session().generation));
-    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', retryAfterMs: expect.any(Number) });
   });
 });
 
@@ -102,25 +75,20 @@ describe('a session that is being replaced because it is dead', () => {
 });
 
 describe('one refusal of the bank while the session is dead', () => {
-  it.each([1, 3])(
-    'takes a merchant out for seconds, and a few more for some minutes, with %d replicas',
-    async (replicas) => {
-      for (const [refusals, withinMs] of [
-        [1, 5_000],
-        [3, 30_000],
-      ] as const) {
-        const cluster = await running({ replicas, latencyMs: 10 });
-        const dead = cluster.session().generation;
-        cluster.gateway.revoke('shop');
-        cluster.gateway.answerNext(...Array.from({ length: refusals }, () => REFUSED));
-        const reported = Promise.allSettled([report(cluster, dead)]);
-        await cluster.clock.advance(withinMs);
-        await reported;
-        expect(cluster.served().map((served) => (served?.session.generation ?? 0) > dead)).not.toContain(false);
-        expect(cluster.gateway.calls).toHaveLength(2 + refusals);
-      }
-    },
-  );
+  it.each([
+    [1, 5_000],
+    [3, 30_000],
+  ])('takes a merchant out for seconds, and a few more for some minutes: %d for %d ms', async (refusals, withinMs) => {
+    const cluster = await running({ replicas: 3, latencyMs: 10 });
+    const dead = cluster.session().generation;
+    cluster.gateway.revoke('shop');
+    cluster.gateway.answerNext(...Array.from({ length: refusals }, () => REFUSED));
+    const reported = Promise.allSettled([report(cluster, dead)]);
+    await cluster.clock.advance(withinMs);
+    await reported;
+    expect(cluster.served().map((served) => (served?.session.generation ?? 0) > dead)).not.toContain(false);
+    expect(cluster.gateway.calls).toHaveLength(2 + refusals);
+  });
 });
 
 describe('a renewal before its time that was given up', () => {

@@ -22,27 +22,6 @@ describe('a replica that comes to its store', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('claims nothing for a reader either, although it has not even read its store', async () => {
-    const cluster = new Cluster({ graceMs: 1_500, tickMs: HOUR, replicas: 0 });
-    const { replica } = cluster.addReplica();
-    const early = replica.wishes.read({ ...read, waitMs: 100 }).catch((error: unknown) => error);
-    await cluster.clock.advance(1_000);
-    expect(await early).toMatchObject({ code: 'session_unavailable' });
-    expect(cluster.gateway.calls).toEqual([]);
-  });
-
-  it('after an outage does the same', async () => {
-    const cluster = new Cluster({ graceMs: 1_500 });
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(HOUR);
-    for (const store of cluster.stores) store.down = false;
-    await cluster.clock.advance(1_400);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    await cluster.clock.advance(2 * SECOND);
-    expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
   it('after a short one claims nothing while it still reads all that is left, however overdue', async () => {
     const all = Promise.withResolvers<undefined>();
     const slowly = altered('read', (store) => async (known) => {
@@ -79,14 +58,6 @@ describe('a replica with something that the store has not', () => {
     await cluster.clock.advance(10);
     expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
     expect(cluster.gateway.calls).toHaveLength(1);
-  });
-
-  it('ends all the same when the store does not', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(15 * MINUTE);
-    await expect(cluster.first.stop()).resolves.toBeUndefined();
   });
 });
 
@@ -216,28 +187,6 @@ const generations = (cluster: Cluster, merchant: string): (number | undefined)[]
   cluster.served(merchant).map((served) => served?.session.generation);
 
 describe('other merchants in the configuration', () => {
-  it('cost one create call for each that is new, and none for those that stay', async () => {
-    const cluster = new Cluster({ replicas: 3, merchants: ['shop', 'tickets'] });
-    await cluster.clock.advance(1_000);
-    const before = generations(cluster, 'shop');
-    void reconfigure(cluster, ['shop', 'tickets', 'kiosk']);
-    await cluster.clock.advance(1_000);
-    expect(cluster.gateway.calls.map(({ merchant }) => merchant).sort()).toEqual(['kiosk', 'shop', 'tickets']);
-    expect(generations(cluster, 'kiosk')).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
-    expect(generations(cluster, 'shop')).toEqual(before);
-  });
-
-  it('leave nothing of a removed one: no session, no renewal, however long', async () => {
-    const cluster = new Cluster({ replicas: 2, merchants: ['shop', 'tickets'] });
-    await cluster.clock.advance(1_000);
-    void reconfigure(cluster, ['shop']);
-    await cluster.clock.advance(HOUR);
-    expect(generations(cluster, 'tickets')).toEqual([undefined, undefined]);
-    expect(cluster.gateway.calls.filter(({ merchant }) => merchant === 'tickets')).toHaveLength(1);
-    expect(cluster.gateway.calls.filter(({ merchant }) => merchant === 'shop').length).toBeGreaterThan(4);
-    for (const { events } of cluster.replicas) expect(events.of('broken')).toEqual([]);
-  });
-
   it('bring a removed one back with the session that it had, and without a create call', async () => {
     const cluster = new Cluster({ replicas: 2, merchants: ['shop', 'tickets'] });
     await cluster.clock.advance(1_000);
@@ -248,17 +197,6 @@ describe('other merchants in the configuration', () => {
     await cluster.clock.advance(1_000);
     expect(generations(cluster, 'tickets')).toEqual(before);
     expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
-  it('take nothing over from an attempt under way for one that was removed', async () => {
-    const cluster = new Cluster({ merchants: ['shop', 'tickets'], latencyMs: 2_000 });
-    await cluster.clock.advance(1_000);
-    expect(cluster.first.replica.isRenewing('tickets')).toBe(true);
-    void reconfigure(cluster, ['shop']);
-    await cluster.clock.advance(10_000);
-    expect(generations(cluster, 'tickets')).toEqual([undefined]);
-    expect(cluster.first.replica.held.get('tickets')).toBeUndefined();
-    expect(generations(cluster, 'shop')).toEqual([expect.any(Number)]);
   });
 
   it('refuse a wish for a removed one without a call', async () => {

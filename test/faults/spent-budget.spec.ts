@@ -50,24 +50,6 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
   });
 
-  it('is not told of while the call is under way that spends the budget', async () => {
-    const cluster = new Cluster({ settings, latencyMs: 2 * SECOND });
-    const { replica } = cluster.first;
-    await cluster.clock.advance(10 * MINUTE);
-    while (!replica.isRenewing('shop') && cluster.gateway.calls.length < 2) await cluster.clock.advance(SECOND / 2);
-    expect([cluster.gateway.calls.length, replica.conditionOf('shop')]).toEqual([2, 'fresh']);
-    await cluster.clock.advance(3 * SECOND);
-    expect(replica.conditionOf('shop')).toBe('failing');
-  });
-
-  it('is a merchant that is well with the call that is free again', async () => {
-    const cluster = new Cluster({ settings });
-    await cluster.clock.advance(DUE_MS + MINUTE);
-    await cluster.clock.advance(HOUR - DUE_MS);
-    expect(cluster.first.replica.conditionOf('shop')).toBe('fresh');
-    expect(causeAt(cluster, 0)).toBeUndefined();
-  });
-
   it('names that moment to who reads when the session has ended, too', async () => {
     const cluster = new Cluster({ settings });
     await cluster.clock.advance(30 * MINUTE);

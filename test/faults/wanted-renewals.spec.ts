@@ -48,20 +48,6 @@ const unavailable = (reason: string): unknown => ({
 });
 
 describe('a renewal that a person wants', () => {
-  it('brings a merchant back within two seconds after a refusal was repaired, whatever back-off ran, on every replica', async () => {
-    const cluster = await repaired({ replicas: 3, latencyMs: 300 });
-    const calls = cluster.gateway.calls.length;
-    const [answer] = await wanted(cluster, 1);
-    const { generation } = cluster.session();
-    expect(answer).toEqual(answered('renewed', generation));
-    expect(cluster.served().map((served) => served?.session.generation)).toEqual([generation, generation, generation]);
-    expect(cluster.gateway.calls).toHaveLength(calls + 1);
-    expect(cluster.at(1).events.of('renewal_finished').at(-1)).toMatchObject({
-      trigger: 'operator',
-      outcome: 'success',
-    });
-  });
-
   it('costs one create call when every replica is asked at once, and all answer with the same session', async () => {
     const cluster = await repaired({ replicas: 3, latencyMs: 300 });
     const calls = cluster.gateway.calls.length;
@@ -86,15 +72,6 @@ describe('a renewal that a person wants', () => {
     await cluster.clock.advance(10_000);
     await wanted(cluster, 1);
     expect(cluster.session().generation).toBeGreaterThan(generation);
-    expect(cluster.gateway.calls).toHaveLength(3);
-  });
-
-  it('may be asked for again at once after one that was refused', async () => {
-    const cluster = await running({ latencyMs: 10 });
-    cluster.gateway.answerAlways(refusal);
-    expect(await wanted(cluster, 0)).toEqual([unavailable('refused')]);
-    cluster.gateway.answerAlways(undefined);
-    expect(await wanted(cluster, 0)).toEqual([answered('renewed', cluster.session().generation)]);
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 
@@ -126,15 +103,6 @@ describe('a renewal that a person wants', () => {
     expect(await wanted(cluster, 0)).toEqual([answered('renewed', cluster.session().generation)]);
   });
 
-  it('does not clear the budget', async () => {
-    const cluster = await running({ latencyMs: 10, settings: { budget: [{ calls: 2, perMs: 60 * MINUTE }] } });
-    await wanted(cluster, 0);
-    await cluster.clock.advance(15_000);
-    const [answer] = await wanted(cluster, 0);
-    expect(answer).toEqual(unavailable('budget_exhausted'));
-    expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
   it('leaves what is served alone while the store does not answer, and says why', async () => {
     const cluster = await running({ latencyMs: 10 });
     cluster.stores.forEach((store) => (store.down = true));
@@ -152,21 +120,5 @@ describe('a renewal that a person wants', () => {
     await cluster.clock.advance(7_000);
     expect(await answer).toEqual([unavailable('renewing')]);
     expect(cluster.first.replica.isRenewing('shop')).toBe(true);
-  });
-});
-
-describe('a renewal that a person wants of a store that refuses', () => {
-  it('says so, although the session is served', async () => {
-    const cluster = await running();
-    for (const store of cluster.stores) store.state = 'refuses';
-    expect(await wanted(cluster, 0)).toMatchObject([
-      {
-        status: 'rejected',
-        reason: {
-          reason: 'store_refuses',
-          because: { code: 'store_refuses', effect: 'no_call' },
-        },
-      },
-    ]);
   });
 });

@@ -139,6 +139,8 @@ describe('a renewal', () => {
   });
 
   it.each<[RenewalTrigger, Partial<Lease>]>([
+    ['startup', {}],
+    ['rejection', {}],
     ['operator', {}],
     ['schedule', { failures: 3 }],
   ])('for %s with a lease %j asks nobody to hold anything', (trigger, lease) => {
