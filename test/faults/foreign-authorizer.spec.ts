@@ -1,9 +1,6 @@
 import { GatewayFailure, type RejectionAnswer, type Session } from '#libs/session';
-import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
+import { Cluster, type ClusterOptions, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 const PAUSE_MS = 10 * MINUTE;
 
 /** Replicas with consumers that report what the gateway refuses, and a rival with the same serviceCode. */

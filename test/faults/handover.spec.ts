@@ -1,8 +1,6 @@
 import type { AnnouncedHandover, HandoverAudience } from '#libs/session';
-import { Cluster, type ClusterOptions, neverAborted, type ReplicaUnderTest } from './cluster.js';
+import { Cluster, type ClusterOptions, HOUR, neverAborted, type ReplicaUnderTest, SECOND } from './cluster.js';
 
-const SECOND = 1_000;
-const HOUR = 3_600_000;
 const CALL_MS = 300;
 const LATENCY_MS = 50;
 /** The initial period in which replicas may say that they have participants. */
@@ -216,6 +214,15 @@ describe('a renewal is not handed over', () => {
     await stage.cluster.clock.advance(LATENCY_MS + 10);
     expect(stage.cluster.gateway.calls).toHaveLength(2);
     expect(stage.participants[0]?.held).toEqual([]);
+  });
+
+  it('once the session is past its margin', async () => {
+    const stage = await staged([[HOUR]]);
+    const { cluster, participants } = stage;
+    cluster.clock.freeze(cluster.first.replica.held.facts('shop').freshMs + 10);
+    await cluster.clock.advance(LATENCY_MS + 10);
+    expect(cluster.gateway.calls).toHaveLength(2);
+    expect(participants[0]?.held).toEqual([]);
   });
 
   it('for longer than the session stays within its margin', async () => {

@@ -1,7 +1,6 @@
 import type { RejectionAnswer } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
-const MINUTE = 60_000;
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
   const { wishes } = cluster.at(replica).replica;
   return wishes.reject({
@@ -21,19 +20,13 @@ async function after<Answer>(cluster: Cluster, answer: Promise<Answer>, ms = 1_0
   return answer;
 }
 
-async function running(options: ConstructorParameters<typeof Cluster>[0] = {}): Promise<Cluster> {
-  const cluster = new Cluster(options);
-  await cluster.clock.advance(MINUTE);
-  return cluster;
-}
-
 const generationOf = (answer: RejectionAnswer): number => ('session' in answer ? answer.session.generation : 0);
 
 const REFUSED = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 
 describe('a rejected session', () => {
   it('costs one create call when it is reported to every replica at once', async () => {
-    const cluster = await running({ replicas: 10, latencyMs: 300 });
+    const cluster = await Cluster.running({ replicas: 10, latencyMs: 300 });
     const dead = cluster.session().generation;
     const reports = Array.from({ length: 1_000 }, (_, index) => report(cluster, dead, index % 10));
     const answers = await after(cluster, Promise.all(reports));
@@ -43,7 +36,7 @@ describe('a rejected session', () => {
   });
 
   it('does not clear a back-off', async () => {
-    const cluster = await running({ latencyMs: 10 });
+    const cluster = await Cluster.running({ latencyMs: 10 });
     const dead = cluster.session().generation;
     cluster.gateway.answerAlways({ kind: 'refused', detail: 'no such merchant' });
     await expect(after(cluster, report(cluster, dead))).rejects.toMatchObject({ code: 'session_unavailable' });
@@ -60,7 +53,7 @@ describe('a rejected session', () => {
 
 describe('a session that is being replaced because it is dead', () => {
   it('is given to nobody who waits, on the replica that knows, until the newer one is there', async () => {
-    const cluster = await running({ latencyMs: 3_000 });
+    const cluster = await Cluster.running({ latencyMs: 3_000 });
     const dead = cluster.session().generation;
     const reported = report(cluster, dead);
     await cluster.clock.advance(1_000);
@@ -79,7 +72,7 @@ describe('one refusal of the bank while the session is dead', () => {
     [1, 5_000],
     [3, 30_000],
   ])('takes a merchant out for seconds, and a few more for some minutes: %d for %d ms', async (refusals, withinMs) => {
-    const cluster = await running({ replicas: 3, latencyMs: 10 });
+    const cluster = await Cluster.running({ replicas: 3, latencyMs: 10 });
     const dead = cluster.session().generation;
     cluster.gateway.revoke('shop');
     cluster.gateway.answerNext(...Array.from({ length: refusals }, () => REFUSED));
@@ -93,7 +86,7 @@ describe('one refusal of the bank while the session is dead', () => {
 
 describe('a renewal before its time that was given up', () => {
   it('is taken over by another replica at once, although the session has long to go', async () => {
-    const cluster = await running({ replicas: 2, latencyMs: 4_000 });
+    const cluster = await Cluster.running({ replicas: 2, latencyMs: 4_000 });
     const dead = cluster.session().generation;
     const reported = Promise.allSettled([report(cluster, dead)]);
     await cluster.clock.advance(100);
@@ -106,7 +99,7 @@ describe('a renewal before its time that was given up', () => {
   });
 
   it('or has failed, is tried again when its back-off is over, by any replica that is there', async () => {
-    const cluster = await running({ replicas: 2, latencyMs: 10 });
+    const cluster = await Cluster.running({ replicas: 2, latencyMs: 10 });
     const dead = cluster.session().generation;
     cluster.gateway.answerNext({ kind: 'transient', detail: 'busy' });
     const reported = Promise.allSettled([report(cluster, dead)]);

@@ -1,11 +1,8 @@
 import { DailyWindow, msBetween, plusMs } from '#libs/clock';
 import type { ClaimRequest } from '#libs/session';
 import { someSettings } from '#libs/testing';
-import { Cluster, neverAborted } from './cluster.js';
+import { Cluster, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 describe('renewal', () => {
@@ -71,15 +68,9 @@ describe('renewal', () => {
   });
 });
 
-describe('reads', () => {
-  const wish = {
-    merchant: 'shop',
-    minRemainingMs: 0,
-    waitMs: 10_000,
-    waitsThroughFailure: false,
-    signal: neverAborted,
-  };
+const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: 10_000, waitsThroughFailure: false, signal: neverAborted };
 
+describe('reads', () => {
   it('renew first when less is left than wanted, unless a new one could not fulfil the wish for long', async () => {
     const cluster = new Cluster();
     await cluster.clock.advance(5 * MINUTE);
@@ -92,6 +83,20 @@ describe('reads', () => {
     await cluster.clock.advance(1_000);
     expect((await impossible).session.generation).toBe(cluster.session().generation);
     expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('cost at most one call in a quarter of a lifetime, however much is wanted', async () => {
+    const cluster = await Cluster.running({ lifetimeMs: 24 * HOUR, settings: { fallbackLifetimeMs: 8 * HOUR } });
+    for (const minRemainingMs of [HOUR, 17 * HOUR, 23.9 * HOUR, 48 * HOUR]) {
+      for (let count = 0; count < 360; count += 1) {
+        const settled = Promise.allSettled([
+          cluster.first.replica.wishes.read({ ...wish, waitMs: SECOND, minRemainingMs }),
+        ]);
+        await cluster.clock.advance(10 * SECOND);
+        await settled;
+      }
+    }
+    expect(cluster.gateway.calls).toHaveLength(1);
   });
 
   it('are served at once past the margin while the gateway fails, and refused only after expiry', async () => {
@@ -112,17 +117,11 @@ describe('reads', () => {
 });
 
 describe('a claim', () => {
-  const aRead = {
-    merchant: 'shop',
-    minRemainingMs: 0,
-    waitMs: SECOND,
-    waitsThroughFailure: false,
-    signal: neverAborted,
-  };
-
   it('ignores neither due moment nor back-off for a lease that was seen once and ended in a session', async () => {
     const cluster = new Cluster({ replicas: 3, latencyMs: 400 });
-    const reading = Promise.all(cluster.replicas.map(({ replica }) => replica.wishes.read(aRead)));
+    const reading = Promise.all(
+      cluster.replicas.map(({ replica }) => replica.wishes.read({ ...wish, waitMs: SECOND })),
+    );
     await cluster.clock.advance(MINUTE);
     await reading;
     const refused = cluster.replicas.flatMap(({ events }) => events.of('claim_refused'));

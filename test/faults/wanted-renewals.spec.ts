@@ -1,8 +1,7 @@
 import { msBetween } from '#libs/clock';
 import type { WantedRenewalAnswer } from '#libs/session';
-import { Cluster, neverAborted } from './cluster.js';
+import { Cluster, MINUTE, neverAborted } from './cluster.js';
 
-const MINUTE = 60_000;
 const refusal = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 
 type Outcome = PromiseSettledResult<WantedRenewalAnswer>;
@@ -22,22 +21,6 @@ async function wanted(cluster: Cluster, ...replicas: readonly number[]): Promise
   return answers;
 }
 
-async function running(options: ConstructorParameters<typeof Cluster>[0] = {}): Promise<Cluster> {
-  const cluster = new Cluster(options);
-  await cluster.clock.advance(MINUTE);
-  return cluster;
-}
-
-/** The gateway refuses until every session has ended, and is then repaired. */
-async function repaired(options: ConstructorParameters<typeof Cluster>[0] = {}): Promise<Cluster> {
-  const cluster = await running(options);
-  cluster.gateway.answerAlways(refusal);
-  await cluster.clock.advance(30 * MINUTE);
-  expect(cluster.served()).toEqual(cluster.replicas.map(() => undefined));
-  cluster.gateway.answerAlways(undefined);
-  return cluster;
-}
-
 const answered = (kind: WantedRenewalAnswer['kind'], generation: number): unknown => ({
   status: 'fulfilled',
   value: expect.objectContaining({ kind, session: expect.objectContaining({ generation }) }),
@@ -48,16 +31,22 @@ const unavailable = (reason: string): unknown => ({
 });
 
 describe('a renewal that a person wants', () => {
-  it('costs one create call when every replica is asked at once, and all answer with the same session', async () => {
-    const cluster = await repaired({ replicas: 3, latencyMs: 300 });
+  it('costs one create call, whatever back-off ran, when every replica is asked at once, and all answer with the same session', async () => {
+    const cluster = await Cluster.running({ replicas: 3, latencyMs: 300 });
+    cluster.gateway.answerAlways(refusal);
+    await cluster.clock.advance(30 * MINUTE);
+    expect(cluster.served()).toEqual([undefined, undefined, undefined]);
+    cluster.gateway.answerAlways(undefined);
     const calls = cluster.gateway.calls.length;
     const answers = await wanted(cluster, 0, 0, 1, 1, 2, 2);
     expect(answers).toEqual(answers.map(() => answered('renewed', cluster.session().generation)));
     expect(cluster.gateway.calls).toHaveLength(calls + 1);
+    const renewals = cluster.replicas.flatMap(({ events }) => events.of('renewal_finished'));
+    expect(renewals).toContainEqual(expect.objectContaining({ trigger: 'operator', outcome: 'success' }));
   });
 
   it('replaces a session that is good, and one that was created within ten seconds is answered instead', async () => {
-    const cluster = await running({ replicas: 2, latencyMs: 10 });
+    const cluster = await Cluster.running({ replicas: 2, latencyMs: 10 });
     const first = cluster.session().generation;
     const [answer] = await wanted(cluster, 0);
     const { generation } = cluster.session();
@@ -76,7 +65,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('costs one create call when it is refused as well, however many replicas are asked', async () => {
-    const cluster = await running({ replicas: 3, latencyMs: 300 });
+    const cluster = await Cluster.running({ replicas: 3, latencyMs: 300 });
     cluster.gateway.answerAlways(refusal);
     expect(await wanted(cluster, 0, 1, 2)).toEqual([
       unavailable('refused'),
@@ -87,7 +76,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('leaves the back-off after a further refusal as it would have been', async () => {
-    const cluster = await running({ latencyMs: 10 });
+    const cluster = await Cluster.running({ latencyMs: 10 });
     cluster.gateway.answerAlways(refusal);
     await wanted(cluster, 0);
     await cluster.clock.advance(4 * MINUTE);
@@ -95,7 +84,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('follows with a call of its own when the attempt that it joined fails', async () => {
-    const cluster = await running({ latencyMs: 1_000 });
+    const cluster = await Cluster.running({ latencyMs: 1_000 });
     cluster.gateway.answerAlways(refusal);
     while (!cluster.first.replica.isRenewing('shop')) await cluster.clock.advance(500);
     cluster.gateway.answerAlways(undefined);
@@ -104,7 +93,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('leaves what is served alone while the store does not answer, and says why', async () => {
-    const cluster = await running({ latencyMs: 10 });
+    const cluster = await Cluster.running({ latencyMs: 10 });
     cluster.stores.forEach((store) => (store.down = true));
     await cluster.clock.advance(MINUTE);
     expect(await wanted(cluster, 0)).toEqual([unavailable('store_silent')]);
@@ -112,7 +101,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('is answered in time when the gateway is not', async () => {
-    const cluster = await running({ settings: { gatewayTimeoutMs: 60_000 } });
+    const cluster = await Cluster.running({ settings: { gatewayTimeoutMs: 60_000 } });
     cluster.gateway.latencyMs = 60_000;
     const answer = Promise.allSettled([
       cluster.first.replica.wishes.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
