@@ -13,3 +13,17 @@ export function altered<Name extends keyof SessionStore>(
       },
     });
 }
+
+/** As a replica sees the store while it lacks the key that sessions are sealed to. */
+export function withoutKey(isLacking: (replica: number) => boolean) {
+  return (store: SessionStore, replica: number): SessionStore =>
+    altered('read', (inner) => async (wanted) => {
+      const read = await inner.read(wanted);
+      if (!isLacking(replica)) return read;
+      const states = read.states.map((state) => {
+        if (state.stored.kind !== 'session') return state;
+        return { ...state, stored: { kind: 'unopenable', generation: state.stored.session.generation } as const };
+      });
+      return { ...read, states };
+    })(store);
+}

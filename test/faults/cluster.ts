@@ -1,7 +1,9 @@
 import { type Instant, plusMs } from '#libs/clock';
 import {
+  type Cause,
   type CreateSessionRequest,
   type IssuedSession,
+  type MerchantCondition,
   type ServedSession,
   type Session,
   SessionReplica,
@@ -13,8 +15,12 @@ import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/test
 import { FaultyStore } from './faulty-store.js';
 import { SetClock } from './set-clock.js';
 
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+
 /** The pace at which the app ticks a replica. */
-const APP_TICK_MS = 1_000;
+const APP_TICK_MS = SECOND;
 
 export interface ClusterOptions {
   readonly replicas?: number;
@@ -68,6 +74,13 @@ export class Cluster {
     });
     this.store = new MemorySessionStore({ clock: this.storeClock });
     for (let index = 0; index < (options.replicas ?? 1); index += 1) this.addReplica();
+  }
+
+  /** One that has run for a while: unless the gateway is in trouble, there is a session. */
+  static async running(options: ClusterOptions = {}): Promise<Cluster> {
+    const cluster = new Cluster(options);
+    await cluster.clock.advance(MINUTE);
+    return cluster;
   }
 
   get first(): ReplicaUnderTest {
@@ -124,6 +137,15 @@ export class Cluster {
   emptyStore(): void {
     this.store = new MemorySessionStore({ clock: this.storeClock });
     for (const store of this.stores) store.attach(this.store);
+  }
+
+  /** What each replica tells of the merchant `shop`. */
+  get conditions(): readonly MerchantCondition[] {
+    return this.replicas.map(({ replica }) => replica.conditionOf('shop'));
+  }
+
+  get causes(): readonly (Cause | undefined)[] {
+    return this.replicas.map(({ replica }) => replica.causeFor('shop'));
   }
 
   /** The tokens that are served but are not the one alive at the gateway. */

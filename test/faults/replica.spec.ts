@@ -1,13 +1,8 @@
 import { msBetween } from '#libs/clock';
-import type { SessionStore } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
-import { altered } from './altered-store.js';
-import { Cluster, neverAborted } from './cluster.js';
+import { altered, withoutKey } from './altered-store.js';
+import { Cluster, type ClusterOptions, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 import type { FaultyStore } from './faulty-store.js';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
 
 const bug = new TypeError('not a function');
 const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
@@ -20,27 +15,6 @@ describe('a replica that comes to its store', () => {
     expect(cluster.gateway.calls).toEqual([]);
     await cluster.clock.advance(SECOND);
     expect(cluster.gateway.calls).toHaveLength(1);
-  });
-
-  it('claims nothing for a reader either, although it has not even read its store', async () => {
-    const cluster = new Cluster({ graceMs: 1_500, tickMs: HOUR, replicas: 0 });
-    const { replica } = cluster.addReplica();
-    const early = replica.wishes.read({ ...read, waitMs: 100 }).catch((error: unknown) => error);
-    await cluster.clock.advance(1_000);
-    expect(await early).toMatchObject({ code: 'session_unavailable' });
-    expect(cluster.gateway.calls).toEqual([]);
-  });
-
-  it('after an outage does the same', async () => {
-    const cluster = new Cluster({ graceMs: 1_500 });
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(HOUR);
-    for (const store of cluster.stores) store.down = false;
-    await cluster.clock.advance(1_400);
-    expect(cluster.gateway.calls).toHaveLength(1);
-    await cluster.clock.advance(2 * SECOND);
-    expect(cluster.gateway.calls).toHaveLength(2);
   });
 
   it('after a short one claims nothing while it still reads all that is left, however overdue', async () => {
@@ -70,8 +44,7 @@ describe('a replica that comes to its store', () => {
 
 describe('a replica with something that the store has not', () => {
   it('offers it at once, without waiting for its next tick', async () => {
-    const cluster = new Cluster({ tickMs: HOUR });
-    await cluster.clock.advance(MINUTE);
+    const cluster = await Cluster.running({ tickMs: HOUR });
     cluster.emptyStore();
     for (const store of cluster.stores) store.announce({ kind: 'gap' });
     await cluster.clock.advance(10);
@@ -79,14 +52,6 @@ describe('a replica with something that the store has not', () => {
     await cluster.clock.advance(10);
     expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
     expect(cluster.gateway.calls).toHaveLength(1);
-  });
-
-  it('ends all the same when the store does not', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(MINUTE);
-    for (const store of cluster.stores) store.down = true;
-    await cluster.clock.advance(15 * MINUTE);
-    await expect(cluster.first.stop()).resolves.toBeUndefined();
   });
 });
 
@@ -130,8 +95,7 @@ describe('a merchant whose configuration was changed', () => {
   const change = { added: [], removed: [], changed: ['shop'] };
 
   it('is tried at once after a failure, though it has a session that is fresh', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(MINUTE);
+    const cluster = await Cluster.running();
     cluster.gateway.answerNext(refused);
     const { generation } = cluster.session();
     const rejected = cluster.first.replica.wishes.reject({ ...read, generation });
@@ -147,18 +111,7 @@ describe('a merchant whose configuration was changed', () => {
 
   it('costs no call where it lets a session be opened that could not be opened before', async () => {
     const closed = new Set<number>();
-    const hide = (store: SessionStore, replica: number): SessionStore =>
-      altered('read', (target) => async (wanted) => {
-        const { states, now } = await target.read(wanted);
-        if (!closed.has(replica)) return { states, now };
-        const unopenable = states.map((state) =>
-          state.stored.kind === 'session'
-            ? { ...state, stored: { kind: 'unopenable' as const, generation: state.stored.session.generation } }
-            : state,
-        );
-        return { states: unopenable, now };
-      })(store);
-    const cluster = new Cluster({ wrapStore: hide });
+    const cluster = new Cluster({ wrapStore: withoutKey((replica) => closed.has(replica)) });
     await cluster.clock.advance(MINUTE);
     closed.add(1);
     const { replica } = cluster.addReplica();
@@ -175,8 +128,7 @@ describe('a merchant whose configuration was changed', () => {
   it('that meets a bug reports it, and is never rejected', async () => {
     let isBroken = false;
     const wrapStore = altered('read', (store) => (wanted) => (isBroken ? Promise.reject(bug) : store.read(wanted)));
-    const cluster = new Cluster({ wrapStore });
-    await cluster.clock.advance(MINUTE);
+    const cluster = await Cluster.running({ wrapStore });
     cluster.merchants = ['shop', 'kiosk'];
     isBroken = true;
     await cluster.first.replica.merchantsChanged({ ...change, added: ['kiosk'] });
@@ -185,6 +137,23 @@ describe('a merchant whose configuration was changed', () => {
       activity: 'change of merchants',
       error: bug,
     });
+  });
+});
+
+describe('a merchant whose configuration was mended', () => {
+  it('is tried at once, whatever its back-off', async () => {
+    const cluster = new Cluster({ replicas: 2, merchants: ['shop', 'kiosk'] });
+    cluster.gateway.answerAlways(refused);
+    await cluster.clock.advance(MINUTE);
+    const calls = cluster.gateway.calls.length;
+    cluster.gateway.answerAlways(undefined);
+    const change = { added: [], removed: [], changed: ['shop'] };
+    const told = Promise.all(cluster.replicas.map(({ replica }) => replica.merchantsChanged(change)));
+    await cluster.clock.advance(SECOND);
+    await told;
+    expect(cluster.served('shop').map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+    expect(cluster.served('kiosk')).toEqual([undefined, undefined]);
+    expect(cluster.gateway.calls).toHaveLength(calls + 1);
   });
 });
 
@@ -216,28 +185,6 @@ const generations = (cluster: Cluster, merchant: string): (number | undefined)[]
   cluster.served(merchant).map((served) => served?.session.generation);
 
 describe('other merchants in the configuration', () => {
-  it('cost one create call for each that is new, and none for those that stay', async () => {
-    const cluster = new Cluster({ replicas: 3, merchants: ['shop', 'tickets'] });
-    await cluster.clock.advance(1_000);
-    const before = generations(cluster, 'shop');
-    void reconfigure(cluster, ['shop', 'tickets', 'kiosk']);
-    await cluster.clock.advance(1_000);
-    expect(cluster.gateway.calls.map(({ merchant }) => merchant).sort()).toEqual(['kiosk', 'shop', 'tickets']);
-    expect(generations(cluster, 'kiosk')).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
-    expect(generations(cluster, 'shop')).toEqual(before);
-  });
-
-  it('leave nothing of a removed one: no session, no renewal, however long', async () => {
-    const cluster = new Cluster({ replicas: 2, merchants: ['shop', 'tickets'] });
-    await cluster.clock.advance(1_000);
-    void reconfigure(cluster, ['shop']);
-    await cluster.clock.advance(HOUR);
-    expect(generations(cluster, 'tickets')).toEqual([undefined, undefined]);
-    expect(cluster.gateway.calls.filter(({ merchant }) => merchant === 'tickets')).toHaveLength(1);
-    expect(cluster.gateway.calls.filter(({ merchant }) => merchant === 'shop').length).toBeGreaterThan(4);
-    for (const { events } of cluster.replicas) expect(events.of('broken')).toEqual([]);
-  });
-
   it('bring a removed one back with the session that it had, and without a create call', async () => {
     const cluster = new Cluster({ replicas: 2, merchants: ['shop', 'tickets'] });
     await cluster.clock.advance(1_000);
@@ -248,17 +195,6 @@ describe('other merchants in the configuration', () => {
     await cluster.clock.advance(1_000);
     expect(generations(cluster, 'tickets')).toEqual(before);
     expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
-  it('take nothing over from an attempt under way for one that was removed', async () => {
-    const cluster = new Cluster({ merchants: ['shop', 'tickets'], latencyMs: 2_000 });
-    await cluster.clock.advance(1_000);
-    expect(cluster.first.replica.isRenewing('tickets')).toBe(true);
-    void reconfigure(cluster, ['shop']);
-    await cluster.clock.advance(10_000);
-    expect(generations(cluster, 'tickets')).toEqual([undefined]);
-    expect(cluster.first.replica.held.get('tickets')).toBeUndefined();
-    expect(generations(cluster, 'shop')).toEqual([expect.any(Number)]);
   });
 
   it('refuse a wish for a removed one without a call', async () => {
@@ -310,5 +246,117 @@ describe('a shutdown', () => {
     expect(cluster.gateway.calls).toHaveLength(made);
     expect(made).toBeGreaterThanOrEqual(before);
     expect(cluster.clock.pendingTasks).toBe(0);
+  });
+});
+
+describe('a forged announcement', () => {
+  it.each([2 ** 53 - 1, Number.NaN])('of generation %d causes a read and sets nothing', async (generation) => {
+    const cluster = await Cluster.running({ replicas: 2 });
+    const [store] = cluster.stores;
+    const readsBefore = store?.asksFor('read') ?? 0;
+    for (let count = 0; count < 1_000; count += 1) store?.announce({ kind: 'changed', merchant: 'shop', generation });
+    await cluster.clock.advance(100);
+    expect((store?.asksFor('read') ?? 0) - readsBefore).toBeLessThan(10);
+    expect(cluster.first.replica.held.of('shop').floor).toBe(cluster.session().generation);
+    await cluster.clock.advance(20 * MINUTE);
+    expect(cluster.session().generation).toBeLessThan(2e12);
+    expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('of a failure blocks no rejection and shows no failure to anybody', async () => {
+    const cluster = await Cluster.running();
+    cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop' });
+    await cluster.clock.advance(10);
+    expect(cluster.first.replica.failureOf('shop')).toBeUndefined();
+    expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
+    const { generation } = cluster.session();
+    const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
+    const answer = cluster.first.replica.wishes.reject(report);
+    await cluster.clock.advance(SECOND);
+    expect(await answer).toMatchObject({ kind: 'renewed' });
+  });
+});
+
+/** Everything from here on happens without waiting for a tick. */
+async function untouched(options: ClusterOptions = {}): Promise<Cluster> {
+  const cluster = await Cluster.running({ tickMs: 24 * HOUR, merchants: ['shop', 'tickets'], ...options });
+  for (const store of cluster.stores) store.asked.length = 0;
+  return cluster;
+}
+
+const noChange = { added: [], removed: [], changed: [] };
+
+/** Lets a promise of the replica settle in virtual time. */
+async function told(cluster: Cluster, telling: Promise<void>): Promise<void> {
+  await cluster.clock.advance(0);
+  await telling;
+}
+
+/** How many reads of a merchant the first replica has asked for. */
+function readsOf(cluster: Cluster, merchant: string): number {
+  const reads = cluster.stores[0]?.asked.filter(({ operation }) => operation === 'read') ?? [];
+  return reads.filter((question) => JSON.stringify(question.arguments).includes(merchant)).length;
+}
+
+describe('a store that is back', () => {
+  it('is asked at once for what waits to be asked again, and not once more when that time has come', async () => {
+    const cluster = await untouched();
+    const [store] = cluster.stores;
+    if (store !== undefined) store.down = true;
+    store?.announce({ kind: 'changed', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER });
+    await cluster.clock.advance(100);
+    if (store !== undefined) store.down = false;
+    await told(cluster, cluster.first.replica.resync());
+    const before = readsOf(cluster, 'shop');
+    await cluster.clock.advance(2 * SECOND);
+    expect(readsOf(cluster, 'shop')).toBe(before);
+  });
+
+  it('is claimed from only when the others have had their time, though a reader is the first that it answers', async () => {
+    const cluster = await untouched({ graceMs: 1_500, tickMs: SECOND });
+    const [store] = cluster.stores;
+    if (store !== undefined) store.down = true;
+    await cluster.clock.advance(HOUR);
+    if (store !== undefined) store.down = false;
+    const wish = { merchant: 'shop', minRemainingMs: 0, waitsThroughFailure: true, signal: neverAborted };
+    const read = async (): Promise<number> => {
+      const answer = Promise.allSettled([cluster.first.replica.wishes.read({ ...wish, waitMs: SECOND })]);
+      await cluster.clock.advance(1_400);
+      await answer;
+      return store?.asksFor('claim') ?? 0;
+    };
+    expect([await read(), (await read()) > 0]).toEqual([0, true]);
+  });
+});
+
+describe('a merchant', () => {
+  it('that is new has its session without waiting for a tick', async () => {
+    const cluster = await untouched();
+    cluster.merchants = ['shop', 'tickets', 'kiosk'];
+    void cluster.first.replica.merchantsChanged({ ...noChange, added: ['kiosk'] });
+    await cluster.clock.advance(500);
+    expect(cluster.session(0, 'kiosk').generation).toBeGreaterThan(0);
+    expect(cluster.gateway.calls).toHaveLength(3);
+  });
+
+  it('that was changed and is well is read, and costs no call', async () => {
+    const cluster = await untouched();
+    await told(cluster, cluster.first.replica.merchantsChanged({ ...noChange, changed: ['shop'] }));
+    expect(readsOf(cluster, 'shop')).toBe(1);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a replica that has stopped', () => {
+  it('asks nothing any more, and has no timer left', async () => {
+    const cluster = await untouched();
+    await cluster.first.stop();
+    const timers = cluster.clock.pendingTasks;
+    await cluster.clock.advance(HOUR);
+    const late = cluster.stores[0]?.asked.filter(({ operation }) => operation !== 'publish');
+    cluster.stores[0]?.announce({ kind: 'gap' });
+    await cluster.clock.advance(HOUR);
+    expect([timers, late, cluster.clock.pendingTasks]).toEqual([0, [], 0]);
   });
 });

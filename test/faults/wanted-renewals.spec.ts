@@ -1,8 +1,7 @@
 import { msBetween } from '#libs/clock';
 import type { WantedRenewalAnswer } from '#libs/session';
-import { Cluster, neverAborted } from './cluster.js';
+import { Cluster, MINUTE, neverAborted } from './cluster.js';
 
-const MINUTE = 60_000;
 const refusal = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 
 type Outcome = PromiseSettledResult<WantedRenewalAnswer>;
@@ -22,22 +21,6 @@ async function wanted(cluster: Cluster, ...replicas: readonly number[]): Promise
   return answers;
 }
 
-async function running(options: ConstructorParameters<typeof Cluster>[0] = {}): Promise<Cluster> {
-  const cluster = new Cluster(options);
-  await cluster.clock.advance(MINUTE);
-  return cluster;
-}
-
-/** The gateway refuses until every session has ended, and is then repaired. */
-async function repaired(options: ConstructorParameters<typeof Cluster>[0] = {}): Promise<Cluster> {
-  const cluster = await running(options);
-  cluster.gateway.answerAlways(refusal);
-  await cluster.clock.advance(30 * MINUTE);
-  expect(cluster.served()).toEqual(cluster.replicas.map(() => undefined));
-  cluster.gateway.answerAlways(undefined);
-  return cluster;
-}
-
 const answered = (kind: WantedRenewalAnswer['kind'], generation: number): unknown => ({
   status: 'fulfilled',
   value: expect.objectContaining({ kind, session: expect.objectContaining({ generation }) }),
@@ -48,30 +31,22 @@ const unavailable = (reason: string): unknown => ({
 });
 
 describe('a renewal that a person wants', () => {
-  it('brings a merchant back within two seconds after a refusal was repaired, whatever back-off ran, on every replica', async () => {
-    const cluster = await repaired({ replicas: 3, latencyMs: 300 });
-    const calls = cluster.gateway.calls.length;
-    const [answer] = await wanted(cluster, 1);
-    const { generation } = cluster.session();
-    expect(answer).toEqual(answered('renewed', generation));
-    expect(cluster.served().map((served) => served?.session.generation)).toEqual([generation, generation, generation]);
-    expect(cluster.gateway.calls).toHaveLength(calls + 1);
-    expect(cluster.at(1).events.of('renewal_finished').at(-1)).toMatchObject({
-      trigger: 'operator',
-      outcome: 'success',
-    });
-  });
-
-  it('costs one create call when every replica is asked at once, and all answer with the same session', async () => {
-    const cluster = await repaired({ replicas: 3, latencyMs: 300 });
+  it('costs one create call, whatever back-off ran, when every replica is asked at once, and all answer with the same session', async () => {
+    const cluster = await Cluster.running({ replicas: 3, latencyMs: 300 });
+    cluster.gateway.answerAlways(refusal);
+    await cluster.clock.advance(30 * MINUTE);
+    expect(cluster.served()).toEqual([undefined, undefined, undefined]);
+    cluster.gateway.answerAlways(undefined);
     const calls = cluster.gateway.calls.length;
     const answers = await wanted(cluster, 0, 0, 1, 1, 2, 2);
     expect(answers).toEqual(answers.map(() => answered('renewed', cluster.session().generation)));
     expect(cluster.gateway.calls).toHaveLength(calls + 1);
+    const renewals = cluster.replicas.flatMap(({ events }) => events.of('renewal_finished'));
+    expect(renewals).toContainEqual(expect.objectContaining({ trigger: 'operator', outcome: 'success' }));
   });
 
   it('replaces a session that is good, and one that was created within ten seconds is answered instead', async () => {
-    const cluster = await running({ replicas: 2, latencyMs: 10 });
+    const cluster = await Cluster.running({ replicas: 2, latencyMs: 10 });
     const first = cluster.session().generation;
     const [answer] = await wanted(cluster, 0);
     const { generation } = cluster.session();
@@ -89,17 +64,8 @@ describe('a renewal that a person wants', () => {
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 
-  it('may be asked for again at once after one that was refused', async () => {
-    const cluster = await running({ latencyMs: 10 });
-    cluster.gateway.answerAlways(refusal);
-    expect(await wanted(cluster, 0)).toEqual([unavailable('refused')]);
-    cluster.gateway.answerAlways(undefined);
-    expect(await wanted(cluster, 0)).toEqual([answered('renewed', cluster.session().generation)]);
-    expect(cluster.gateway.calls).toHaveLength(3);
-  });
-
   it('costs one create call when it is refused as well, however many replicas are asked', async () => {
-    const cluster = await running({ replicas: 3, latencyMs: 300 });
+    const cluster = await Cluster.running({ replicas: 3, latencyMs: 300 });
     cluster.gateway.answerAlways(refusal);
     expect(await wanted(cluster, 0, 1, 2)).toEqual([
       unavailable('refused'),
@@ -110,7 +76,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('leaves the back-off after a further refusal as it would have been', async () => {
-    const cluster = await running({ latencyMs: 10 });
+    const cluster = await Cluster.running({ latencyMs: 10 });
     cluster.gateway.answerAlways(refusal);
     await wanted(cluster, 0);
     await cluster.clock.advance(4 * MINUTE);
@@ -118,7 +84,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('follows with a call of its own when the attempt that it joined fails', async () => {
-    const cluster = await running({ latencyMs: 1_000 });
+    const cluster = await Cluster.running({ latencyMs: 1_000 });
     cluster.gateway.answerAlways(refusal);
     while (!cluster.first.replica.isRenewing('shop')) await cluster.clock.advance(500);
     cluster.gateway.answerAlways(undefined);
@@ -126,17 +92,8 @@ describe('a renewal that a person wants', () => {
     expect(await wanted(cluster, 0)).toEqual([answered('renewed', cluster.session().generation)]);
   });
 
-  it('does not clear the budget', async () => {
-    const cluster = await running({ latencyMs: 10, settings: { budget: [{ calls: 2, perMs: 60 * MINUTE }] } });
-    await wanted(cluster, 0);
-    await cluster.clock.advance(15_000);
-    const [answer] = await wanted(cluster, 0);
-    expect(answer).toEqual(unavailable('budget_exhausted'));
-    expect(cluster.gateway.calls).toHaveLength(2);
-  });
-
   it('leaves what is served alone while the store does not answer, and says why', async () => {
-    const cluster = await running({ latencyMs: 10 });
+    const cluster = await Cluster.running({ latencyMs: 10 });
     cluster.stores.forEach((store) => (store.down = true));
     await cluster.clock.advance(MINUTE);
     expect(await wanted(cluster, 0)).toEqual([unavailable('store_silent')]);
@@ -144,7 +101,7 @@ describe('a renewal that a person wants', () => {
   });
 
   it('is answered in time when the gateway is not', async () => {
-    const cluster = await running({ settings: { gatewayTimeoutMs: 60_000 } });
+    const cluster = await Cluster.running({ settings: { gatewayTimeoutMs: 60_000 } });
     cluster.gateway.latencyMs = 60_000;
     const answer = Promise.allSettled([
       cluster.first.replica.wishes.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
@@ -152,21 +109,5 @@ describe('a renewal that a person wants', () => {
     await cluster.clock.advance(7_000);
     expect(await answer).toEqual([unavailable('renewing')]);
     expect(cluster.first.replica.isRenewing('shop')).toBe(true);
-  });
-});
-
-describe('a renewal that a person wants of a store that refuses', () => {
-  it('says so, although the session is served', async () => {
-    const cluster = await running();
-    for (const store of cluster.stores) store.state = 'refuses';
-    expect(await wanted(cluster, 0)).toMatchObject([
-      {
-        status: 'rejected',
-        reason: {
-          reason: 'store_refuses',
-          because: { code: 'store_refuses', effect: 'no_call' },
-        },
-      },
-    ]);
   });
 });

@@ -5,6 +5,7 @@ import { type Effect, type Input, step } from './life.js';
 import { generationOf, heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { Lease, StoredState } from './ports/session-store.js';
+import { floorOf } from './session.js';
 import fc from 'fast-check';
 
 const MINUTE = 60_000;
@@ -139,6 +140,8 @@ describe('a renewal', () => {
   });
 
   it.each<[RenewalTrigger, Partial<Lease>]>([
+    ['startup', {}],
+    ['rejection', {}],
     ['operator', {}],
     ['schedule', { failures: 3 }],
   ])('for %s with a lease %j asks nobody to hold anything', (trigger, lease) => {
@@ -418,5 +421,27 @@ describe('whatever happens', () => {
         }
       }),
     );
+  });
+});
+
+describe('the floor of a claim', () => {
+  /** What a store whose clock and memory are behind grants: the first number above the floor. */
+  const grantedAbove = (floor: number): number => floor + 1;
+  const floors = fc.nat(2_000_000_000_000);
+
+  it('leads to a fence above what it has to exceed, by no more than a round, in one class for each replica', () => {
+    fc.assert(
+      fc.property(fc.uuid(), floors, floors, (owner, one, other) => {
+        const fence = grantedAbove(floorOf(owner, one));
+        expect(fence).toBeGreaterThan(one);
+        expect(fence - one).toBeLessThanOrEqual(1_024);
+        expect(fence % 1_024).toBe(grantedAbove(floorOf(owner, other)) % 1_024);
+      }),
+    );
+  });
+
+  it('keeps two replicas apart that know the same', () => {
+    const fences = ['a', 'b', 'c', 'd'].map((owner) => floorOf(owner, 1_000));
+    expect(new Set(fences).size).toBe(4);
   });
 });

@@ -15,7 +15,7 @@ import {
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type FreshStore, serverWithStores } from './redis-store-fixture.js';
 import { SystemClock } from '#libs/clock';
-import { type ClientKey, clientKeyInCustody, FileClientKeys, generateClientKey, importClientKey } from '#libs/jwe';
+import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Redis } from 'ioredis';
 import { inspect } from 'node:util';
 import type { RedisSessionStore } from './redis-session-store.js';
@@ -203,16 +203,6 @@ async function aKey(): Promise<{ key: ClientKey; scalar: string }> {
   return { key: await importClientKey(privateJwk), scalar: privateJwk['d'] ?? '' };
 }
 
-/** The same key twice: from its file, and as if it were in a token. */
-async function keyInBoth(): Promise<{ file: ClientKey; token: ClientKey }> {
-  const { privateJwk } = await generateClientKey();
-  const file = await importClientKey(privateJwk);
-  const jwk = { ...file.publicJwk, d: privateJwk['d'] ?? '' };
-  const curve = { name: 'ECDH', namedCurve: 'P-384' };
-  const agreement = await crypto.subtle.importKey('jwk', jwk, curve, false, ['deriveBits']);
-  return { file, token: await clientKeyInCustody(file.publicJwk, new FileClientKeys(agreement)) };
-}
-
 /** The text itself, and what remains of it in base64 at any offset within a longer text. */
 function writings(secret: string): readonly string[] {
   const encoded = [0, 1, 2].map((offset) =>
@@ -365,18 +355,5 @@ describeWith('redis-server', 'the number of keys', () => {
     expect(await client.zcard(keys.due)).toBe(1);
     expect(await client.hlen(keys.hashOf('shop'))).toBeLessThanOrEqual(7);
     expect(await client.pttl(keys.callsOf('shop'))).toBeGreaterThan(0);
-  });
-});
-
-describe('a client key that moves from its file into a token', () => {
-  it('loses no session, whichever replica has made the move and whichever has not', async () => {
-    const { file, token } = await keyInBoth();
-    const [not, half, done] = [await open(file), await open(token, file), await open(token)];
-    const before = await publish(not);
-    for (const replica of [not, half]) expect(await stored(replica)).toMatchObject({ session: before });
-    const after = await publish(half);
-    for (const replica of [not, half, done]) expect(await stored(replica)).toMatchObject({ session: after });
-    const back = await publish(not);
-    for (const replica of [not, half]) expect(await stored(replica)).toMatchObject({ session: back });
   });
 });

@@ -29,16 +29,6 @@ export function describeBudget(bench: Bench): void {
       expect(await store.claim(aClaim({ mode: 'when_wanted', budget }))).toMatchObject({ kind: 'claimed' });
     });
 
-    it('is given one call back when the gateway was never called', async () => {
-      const [store] = bench().replicas;
-      const single = aBudget({ calls: 1 });
-      await giveUp(store, { budget: single }, { called: false });
-      await giveUp(store, { budget: single });
-      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: single }))).toMatchObject({
-        kind: 'budget_exhausted',
-      });
-    });
-
     it('is given back that call and no other, however many were made', async () => {
       const [store] = bench().replicas;
       const three = aBudget({ calls: 3 });
