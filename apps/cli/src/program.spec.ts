@@ -1,7 +1,11 @@
+import { EventEmitter } from 'node:events';
 import { SystemClock } from '#libs/clock';
 import { OLDEST_NODE } from '#libs/program';
+import { givenUrls } from './broker-verbs.js';
+import { endingSignal } from './ending-signal.js';
 import { exitCodes } from './exit-codes.js';
 import { runCli } from './program.js';
+import { cleanTerminal, type Line, tableLines } from './terminal.js';
 
 describe('a Node.js that is too old', () => {
   async function versionWith(nodeVersion: string): Promise<readonly [number, string]> {
@@ -19,5 +23,85 @@ describe('a Node.js that is too old', () => {
     expect(said).toMatch(/^error: Node\.js 20\.20\.2 is too old: run at least /);
     expect(said).toContain('export PATH="$PWD/node_modules/.bin:$PATH"');
     expect((await versionWith(OLDEST_NODE))[0]).toBe(exitCodes.ok);
+  });
+});
+
+describe('the addresses of a broker', () => {
+  const A = 'http://a.example';
+  const B = 'http://b.example';
+
+  it.each([
+    ['on the command line, with blanks', { url: [A, B] }, {}],
+    ['on the command line, with commas', { url: [`${A}, ${B},`] }, {}],
+    ['in the environment', {}, { BROKER_URL: `${A},${B}` }],
+    ['in the environment, with blanks', {}, { BROKER_URL: ` ${A}  ${B} ` }],
+    ['on the command line before the environment', { url: [A, B] }, { BROKER_URL: 'http://c.example' }],
+  ])('are taken as they are written: %s', (_how, options, environment) => {
+    expect(givenUrls(options, { environment })).toEqual([A, B]);
+  });
+
+  it('are none where nothing names one', () => {
+    expect(givenUrls({}, { environment: {} })).toEqual([]);
+    expect(givenUrls({ url: [' ,'] }, { environment: { BROKER_URL: A } })).toEqual([]);
+  });
+});
+
+describe('the signal that asks a command to end', () => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'])('aborts by %s, however often it comes', (name) => {
+    const process = new EventEmitter();
+    const signal = endingSignal(process)();
+    expect(signal.aborted).toBe(false);
+    process.emit(name);
+    process.emit(name);
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('is one for all who ask', () => {
+    const ending = endingSignal(new EventEmitter());
+    expect(ending()).toBe(ending());
+  });
+
+  it('leaves it to the system to end a command that never asks for it', () => {
+    const process = new EventEmitter();
+    const ending = endingSignal(process);
+    expect(process.eventNames()).toEqual([]);
+    ending();
+    expect(process.eventNames()).toEqual(['SIGINT', 'SIGTERM', 'SIGHUP']);
+  });
+});
+
+const ESCAPE = '\u001b';
+
+describe('what is printed', () => {
+  function printed(hasColours: boolean, lines: readonly Line[]): string {
+    const said: string[] = [];
+    const say = (text: string): void => void said.push(text);
+    cleanTerminal({ out: say, err: say, hasColours }).lines(lines);
+    return said.join('\n');
+  }
+
+  it('has colours where a terminal shows it, in columns that do not count them', () => {
+    const rows = tableLines([
+      [{ text: 'shop' }, { text: 'no session', tone: 'red' }, { text: '7' }],
+      [{ text: 'kiosk' }, { text: 'fresh' }, { text: '10' }],
+    ]);
+    expect(printed(false, rows)).toBe('shop   no session  7\nkiosk  fresh       10');
+    expect(printed(true, rows)).toBe(`shop   ${ESCAPE}[31mno session${ESCAPE}[39m  7\nkiosk  fresh       10`);
+  });
+
+  it.each([
+    ['an escape sequence', `a${ESCAPE}[2Jb`, 'a\uFFFD[2Jb'],
+    ['one that begins with a single character', 'a\u009b2Jb', 'a\uFFFD2Jb'],
+    ['a carriage return', 'a\rb', 'a\uFFFDb'],
+    ['another direction of writing', 'a\u202eb', 'a\uFFFDb'],
+    ['line feeds, tabs and letters of any language', 'a\n\tїжак', 'a\n\tїжак'],
+  ])('moves nothing and hides nothing, whoever wrote it: %s', (_what, text, shown) => {
+    const said: string[] = [];
+    const say = (one: string): void => void said.push(one);
+    const terminal = cleanTerminal({ out: say, err: say, progress: say, hasColours: true });
+    terminal.out(text);
+    terminal.err(text);
+    terminal.progress?.(text);
+    expect([...said, printed(true, [text])]).toEqual([shown, shown, shown, shown]);
   });
 });

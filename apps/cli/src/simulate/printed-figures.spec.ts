@@ -1,4 +1,5 @@
 import { linesOf, linesOfSum, type PlayedMerchant } from './printed-figures.js';
+import { seconds } from './spans.js';
 
 const merchant = (more: Partial<PlayedMerchant> = {}): PlayedMerchant => ({
   ...{ merchant: 'shop', lifetimeMs: 3_600_000, isFallback: false, createCalls: 57, sessions: 30 },
@@ -63,5 +64,17 @@ describe('the sum of merchants in words', () => {
     expect(line(0, 0)).toBe('  without session  none');
     expect(line(1, 61_000)).toBe('  without session  1 merchant, for 1m 1s');
     expect(line(2, 61_000)).toBe('  without session  2 merchants, at most 1m 1s each');
+  });
+});
+
+describe('a span in words', () => {
+  it('is told to the second, and from an hour on to the minute', () => {
+    expect([1_094_000, 62_000, 58_000, 49_091_000].map(seconds)).toEqual([...['18m 14s', '1m 2s', '58s', '13h 38m']]);
+  });
+
+  it('is 0s only where it is nothing', () => {
+    expect([0, 0.2, 300, 499, 500].map(seconds)).toEqual([
+      ...['0s', 'less than a second', 'less than a second', 'less than a second', '1s'],
+    ]);
   });
 });
