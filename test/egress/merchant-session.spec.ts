@@ -3,19 +3,16 @@ import type { Session } from '#libs/client';
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
 import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
-import { aDocument, EventFeed, json, ScriptedBroker } from '../../libs/client/fixtures/scripted-broker.js';
+import { aDocument, EventFeed, json, problem, ScriptedBroker } from './scripted-broker.js';
 
 const LIFETIME_MS = 900_000;
 const FIRST_LOOK_MS = 2_000;
 const nobodyLeaves = new AbortController().signal;
-const problem = (status: number, code: string, more: object = {}): Response =>
-  json({ type: `urn:session-broker:problem:${code}`, title: 'A title', status, code, ...more }, status);
 const generationOf = ({ generation }: Session): Promise<number> => Promise.resolve(generation);
 
 describe('the session of a merchant', () => {
   let clock: FakeClock;
   let broker: ScriptedBroker;
-  let feeds: EventFeed[];
   let lines: string[];
   let details: (string | undefined)[];
   let fields: object[];
@@ -25,7 +22,6 @@ describe('the session of a merchant', () => {
   beforeEach(() => {
     clock = new FakeClock();
     broker = new ScriptedBroker();
-    feeds = broker.streaming();
     lines = [];
     details = [];
     fields = [];
@@ -57,13 +53,13 @@ describe('the session of a merchant', () => {
     return asked.result;
   };
   const begin = async (): Promise<void> => {
-    broker.on('read', () => json(aDocument()));
+    broker.on('session', () => json(aDocument(1, clock.now())));
     session.start();
     await session.settled();
     await clock.settle();
   };
   const heard = async (): Promise<void> => {
-    feeds.at(-1)?.session(aDocument());
+    broker.feeds.at(-1)?.send('session', aDocument(1, clock.now()));
     await clock.settle();
   };
   /** A stream that is silent for longer than these pauses is considered dead. */
@@ -71,22 +67,20 @@ describe('the session of a merchant', () => {
     const createdAtMs = clock.now();
     for (let passed = 0; passed < ms; passed += 10_000) {
       await clock.advance(10_000);
-      feeds.at(-1)?.session(aDocument({ ageMs: clock.now() - createdAtMs }));
+      broker.feeds.at(-1)?.send('session', aDocument(1, createdAtMs, clock.now() - createdAtMs));
       await clock.settle();
     }
   };
   const brokerGoesAway = async (): Promise<void> => {
-    for (const route of ['events', 'rejections', 'handovers', 'decrypt', 'read'] as const)
-      broker.on(route, () => Promise.reject(new TypeError('fetch failed')));
-    for (const feed of feeds) feed.cut();
+    broker.goesAway();
     await clock.settle();
   };
 
   const brokerIsBack = (): void => {
-    broker.on('read', () => json(aDocument({ generation: 2 })));
+    broker.on('session', () => json(aDocument(2, clock.now())));
     broker.on('events', () => {
       const feed = new EventFeed();
-      feed.session(aDocument({ generation: 2 }));
+      feed.send('session', aDocument(2, clock.now()));
       return feed.response;
     });
   };
@@ -98,7 +92,10 @@ describe('the session of a merchant', () => {
   });
 
   it('is waited for by a request that is earlier than it', async () => {
-    broker.on('read', () => new Promise((resolve) => clock.schedule(1_500, () => resolve(json(aDocument())))));
+    broker.on(
+      'session',
+      () => new Promise((resolve) => clock.schedule(1_500, () => resolve(json(aDocument(1, clock.now()))))),
+    );
     session.start();
     const asked = ask();
     await clock.advance(1_499);
@@ -121,11 +118,11 @@ describe('the session of a merchant', () => {
   });
 
   it('that the broker refused at first is told in the log when it is there, once', async () => {
-    broker.on('read', () => problem(403, 'forbidden'));
+    broker.on('session', () => problem(403, 'forbidden'));
     session.start();
     await clock.settle();
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
-    broker.on('read', () => json(aDocument()));
+    broker.on('session', () => json(aDocument(1, clock.now())));
     for (let tries = 0; tries < 2; tries += 1) {
       await outcome();
       await clock.advance(FIRST_LOOK_MS);
@@ -136,7 +133,7 @@ describe('the session of a merchant', () => {
 
   it('is missing in the log with what the broker says of it', async () => {
     const cause = 'the bank refuses: b_merchant_not_found';
-    broker.on('read', () => {
+    broker.on('session', () => {
       const refusal = problem(503, 'session_unavailable', { cause });
       refusal.headers.set('retry-after', '287');
       return refusal;
@@ -154,14 +151,14 @@ describe('the session of a merchant', () => {
     const refused = new TypeError('fetch failed', {
       cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
     });
-    broker.on('read', () => Promise.reject(refused));
+    broker.on('session', () => Promise.reject(refused));
     session.start();
     ask();
     await clock.advance(FIRST_LOOK_MS);
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
     expect(details).toEqual(['The broker cannot be reached: ECONNREFUSED (http://broker.test, merchant "shop")']);
     expect(session.facts.reason).toBe('network');
-    broker.on('read', () =>
+    broker.on('session', () =>
       problem(401, 'unauthenticated', { title: 'The credential is missing, unknown or not valid' }),
     );
     await clock.advance(15_000);
@@ -182,9 +179,9 @@ describe('the session of a merchant', () => {
     async (status, code, said) => {
       await begin();
       await heard();
-      broker.on('read', () => problem(status, code));
+      broker.on('session', () => problem(status, code));
       broker.on('events', () => problem(status, code));
-      feeds.at(-1)?.end();
+      broker.feeds.at(-1)?.end();
       await clock.advance(300_000);
       expect(lines).toEqual([expect.stringMatching(said)]);
       expect(details).toEqual([expect.stringContaining(`"shop")`)]);
@@ -213,9 +210,26 @@ describe('the session of a merchant', () => {
   it('is told of by no line where a stream ends and the next one opens', async () => {
     await begin();
     await heard();
-    feeds.at(-1)?.end();
+    broker.feeds.at(-1)?.end();
     await clock.advance(30_000);
     expect([lines, session.facts.reason]).toEqual([[], undefined]);
+  });
+
+  it('is refused at once when the broker is known to be away', async () => {
+    await begin();
+    await brokerGoesAway();
+    await clock.advance(LIFETIME_MS + 1);
+    expect(await outcome()).toBe('session_unavailable');
+  });
+
+  it('goes on to its end while the broker is away, and not beyond', async () => {
+    await begin();
+    await brokerGoesAway();
+    expect(session.facts.isFollowing).toBe(false);
+    await clock.advance(LIFETIME_MS - 1);
+    expect(await outcome()).toBe('generation 1');
+    await clock.advance(2);
+    expect(await outcome()).toBe('session_unavailable');
   });
 
   it('is missing in the log once when it ends while the broker is away, and is there again once', async () => {
@@ -245,17 +259,17 @@ describe('the session of a merchant', () => {
   it('is missing in the log when it ends and the broker, which is heard, has none either', async () => {
     await begin();
     await heard();
-    broker.on('read', () => problem(503, 'session_unavailable', { cause: 'the bank is away' }));
+    broker.on('session', () => problem(503, 'session_unavailable', { cause: 'the bank is away' }));
     await hearsFor(LIFETIME_MS + 60_000);
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
     expect(details).toEqual([expect.stringContaining('the bank is away')]);
-    feeds.at(-1)?.session(aDocument({ generation: 2 }));
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
     await clock.settle();
     expect(lines.slice(1)).toEqual(['there is a session: payments of this merchant are sent']);
   });
 
   it.each([-LIFETIME_MS, LIFETIME_MS])(
-    'goes on to its end while the broker is away, and not beyond, however the wall clock is set: %d ms',
+    'lives as long as time passes, however the wall clock is set: %d ms',
     async (byMs) => {
       clock.jumpWall(byMs);
       await begin();
@@ -273,7 +287,7 @@ describe('the session of a merchant', () => {
     await begin();
     await heard();
     await hearsFor(LIFETIME_MS / 2);
-    feeds.at(-1)?.session(aDocument({ generation: 2 }));
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
     await clock.settle();
     await brokerGoesAway();
     await clock.advance(LIFETIME_MS - 1);
@@ -287,7 +301,7 @@ describe('the session of a merchant', () => {
     ask();
     await clock.advance(FIRST_LOOK_MS);
     expect(await outcome()).toBe('session_unavailable');
-    broker.on('read', () => json(aDocument({ generation: 7 })));
+    broker.on('session', () => json(aDocument(7, clock.now())));
     ask();
     await clock.advance(30_000);
     expect(await outcome()).toBe('generation 7');
@@ -295,7 +309,7 @@ describe('the session of a merchant', () => {
 
   it('is replaced by what the broker tells of', async () => {
     await begin();
-    feeds.at(-1)?.session(aDocument({ generation: 2 }));
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
     await clock.settle();
     expect(await outcome()).toBe('generation 2');
     expect(session.facts).toMatchObject({ generation: 2, isFollowing: true });
@@ -304,35 +318,33 @@ describe('the session of a merchant', () => {
   it('is held back during a hand-over, which is counted', async () => {
     await begin();
     broker.on('handovers', () => new Response(null, { status: 204 }));
-    feeds.at(-1)?.handover({ generation: 2, holdForMs: 1_000, participant: 'p-1' });
+    broker.feeds.at(-1)?.send('handover', { generation: 2, holdForMs: 1_000, participant: 'p-1' });
     await clock.settle();
     const asked = ask();
     await clock.settle();
     expect(asked.result).toBe('waits');
-    feeds.at(-1)?.session(aDocument({ generation: 2 }));
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
     await clock.settle();
     expect(asked.result).toBe('generation 2');
     expect(held).toEqual([1]);
   });
 
   describe('that was reported', () => {
-    const reported = (): unknown[] => broker.seen('rejections').map(({ body }) => JSON.parse(String(body)) as unknown);
-
     it('is a newer one for the next request', async () => {
       await begin();
-      broker.on('rejections', () => json(aDocument({ generation: 2 })));
+      broker.on('rejections', () => json(aDocument(2, clock.now())));
       session.report(1, 'http_401');
       expect(await outcome()).toBe('generation 2');
-      expect(reported()).toEqual([{ generation: 1, reason: 'http_401' }]);
+      expect(broker.bodiesOf('rejections')).toEqual([{ generation: 1, reason: 'http_401' }]);
     });
 
     it('is not reported when a newer one is there already', async () => {
       await begin();
-      feeds.at(-1)?.session(aDocument({ generation: 2 }));
+      broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
       await clock.settle();
       session.report(1, 'http_401');
       expect(await outcome()).toBe('generation 2');
-      expect(reported()).toEqual([]);
+      expect(broker.bodiesOf('rejections')).toEqual([]);
     });
 
     it('goes on after two seconds at most when the broker is away', async () => {
@@ -348,7 +360,7 @@ describe('the session of a merchant', () => {
 
     it('is waited for while the broker makes the next one', async () => {
       await begin();
-      const next = (): Response => json(aDocument({ generation: 2 }));
+      const next = (): Response => json(aDocument(2, clock.now()));
       broker.on('rejections', () => new Promise((resolve) => clock.schedule(3_000, () => resolve(next()))));
       session.report(1, 'http_401');
       const asked = ask();
