@@ -93,6 +93,12 @@ function negated(y: string): string {
   return b64(Buffer.from(negative.toString(16).padStart(96, '0'), 'hex'));
 }
 
+it('a server key is imported once, however much is sealed to it', async () => {
+  const jwk = { ...publicJwk };
+  expect(await importServerKey(jwk)).toBe(await importServerKey(jwk));
+  expect(await importServerKey({ ...publicJwk })).not.toBe(await importServerKey(jwk));
+});
+
 describe.each([
   ['a server key', importServerKey],
   ['a payment key', importPaymentKey],
@@ -112,8 +118,8 @@ describe.each([
     await expect(importKey(Object.create({ d: privateJwk['d'] }) as Jwk)).rejects.toThrow(/"d" is present/);
   });
 
-  const refusals: readonly [string, (jwk: Jwk) => unknown, RegExp][] = [
-    ['nothing', () => undefined, /JSON object/],
+  const refusals: readonly [string, (jwk: Jwk) => object, RegExp][] = [
+    ['a list', () => [], /JSON object/],
     ['another curve', (jwk) => ({ ...jwk, crv: 'P-521' }), /"crv"/],
     ['a curve in lower case', (jwk) => ({ ...jwk, crv: 'p-384' }), /"crv"/],
     ['a signature key', (jwk) => ({ ...jwk, use: 'sig' }), /"use"/],

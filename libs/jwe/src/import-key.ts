@@ -9,6 +9,7 @@ import { isOnCurve, pointOf, type PublicJwk } from './public-jwk.js';
 import { RecipientKey } from './recipient-key.js';
 
 const ECDH = { name: 'ECDH', namedCurve: CURVE } as const;
+const serverKeys = new WeakMap<object, Promise<RecipientKey>>();
 
 /**
  * Imports a merchant's private key: EC, P-384, `use` absent or `enc`, `alg` absent or `ECDH-ES+A256KW`, `key_ops`
@@ -36,11 +37,14 @@ export async function importClientKey(jwk: unknown): Promise<ClientKey> {
 
 /**
  * Imports the key that the gateway sends with a session (`serverPublic`). Other members of the JWK are ignored, but
- * `use`, `alg` and `key_ops` must not contradict the purpose and `d` must be absent.
+ * `use`, `alg` and `key_ops` must not contradict the purpose and `d` must be absent. Much is sealed to one session: the
+ * same object is imported once.
  * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
  */
-export function importServerKey(jwk: unknown): Promise<RecipientKey> {
-  return importRecipient(jwk);
+export function importServerKey(jwk: object): Promise<RecipientKey> {
+  const key = serverKeys.get(jwk) ?? importRecipient(jwk);
+  serverKeys.set(jwk, key);
+  return key;
 }
 
 /**

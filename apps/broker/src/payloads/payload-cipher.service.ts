@@ -18,7 +18,6 @@ const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, 
 @Injectable()
 export class PayloadCipher {
   readonly #gate: WorkGate;
-  readonly #serverKeys = new WeakMap<Session, Promise<RecipientKey>>();
 
   constructor(
     private readonly merchants: ConfiguredMerchants,
@@ -29,7 +28,7 @@ export class PayloadCipher {
 
   /** @throws BrokerError `jwe_too_large`, `overloaded` or `shutting_down` */
   sealToSession(plaintext: Uint8Array, session: Session, signal: AbortSignal): Promise<string> {
-    return this.#gate.run(signal, async () => this.#seal(plaintext, await this.#serverKeyOf(session)));
+    return this.#gate.run(signal, async () => this.#seal(plaintext, await importServerKey(session.serverPublic)));
   }
 
   /** @throws BrokerError `jwk_invalid`, `jwe_too_large`, `overloaded` or `shutting_down` */
@@ -50,13 +49,6 @@ export class PayloadCipher {
     const current = keys.filter(({ thumbprint }) => thumbprint === recipient.session?.clientKeyThumbprint);
     const ordered = [...current, ...keys.filter((key) => !current.includes(key))];
     return this.#gate.run(signal, async () => (await openJwe(jwe, ordered, { maxBytes: MAX_JWE_BYTES })).plaintext);
-  }
-
-  /** Many payloads are sealed to one session; its key is imported once. */
-  #serverKeyOf(session: Session): Promise<RecipientKey> {
-    const known = this.#serverKeys.get(session) ?? importServerKey(session.serverPublic);
-    this.#serverKeys.set(session, known);
-    return known;
   }
 
   #seal(plaintext: Uint8Array, recipient: RecipientKey): Promise<string> {

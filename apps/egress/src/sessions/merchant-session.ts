@@ -8,7 +8,7 @@ import {
   SessionRejected,
 } from '#libs/client';
 import { BrokerError } from '#libs/errors';
-import { importServerKey, prepareSeal, type RecipientKey, sealJwe } from '#libs/jwe';
+import { importServerKey, prepareSeal, sealJwe } from '#libs/jwe';
 import type { Logger } from '#libs/telemetry';
 import type { BrokerAccess } from './broker-access.js';
 import { BrokerContact } from './broker-contact.js';
@@ -57,7 +57,6 @@ export class MerchantSession {
   #looking: Promise<void> | undefined;
   /** A report in progress. */
   #reporting: Promise<void> | undefined;
-  readonly #keys = new WeakMap<Session, Promise<RecipientKey>>();
   readonly #contact: BrokerContact;
   #accepted = { generation: 0, requests: 0 };
   /** Why there was no session when the broker was last asked; cleared by the next session. */
@@ -146,7 +145,7 @@ export class MerchantSession {
 
   /** @returns a compact JWE to the key of this very session */
   async seal(session: Session, plaintext: Uint8Array): Promise<string> {
-    return sealJwe(plaintext, await this.#keyOf(session));
+    return sealJwe(plaintext, await importServerKey(session.serverPublic));
   }
 
   /**
@@ -156,7 +155,7 @@ export class MerchantSession {
   async prepareSeal(): Promise<void> {
     const session = this.#broker.current();
     // A key that cannot be used is reported to whoever seals with it.
-    await (session && this.#keyOf(session).then(prepareSeal, () => undefined));
+    await (session && importServerKey(session.serverPublic).then(prepareSeal, () => undefined));
   }
 
   /** @throws BrokerError `answer_unopened` */
@@ -173,12 +172,6 @@ export class MerchantSession {
   close(): Promise<void> {
     this.#end.close();
     return this.#broker.close();
-  }
-
-  #keyOf(session: Session): Promise<RecipientKey> {
-    const key = this.#keys.get(session) ?? importServerKey(session.serverPublic);
-    this.#keys.set(session, key);
-    return key;
   }
 
   get #isHeld(): boolean {
