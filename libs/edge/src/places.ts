@@ -26,6 +26,7 @@ export class Places {
     return () => {
       own.taken -= 1;
       this.#all -= 1;
+      if (own.taken === 0) this.#clients.delete(client);
     };
   }
 }
