@@ -13,6 +13,7 @@ import { benchOverhead, benchRenewals } from './renewal-bench.js';
 import { benchRestart } from './restart-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchScrape } from './scrape-bench.js';
+import { sealedAccount } from './sealed-account.js';
 import { benchStart } from './start-bench.js';
 import { benchStarvation } from './starvation-bench.js';
 import { benchTelemetry } from './telemetry-bench.js';
@@ -21,7 +22,7 @@ import { benchWatchers } from './watcher-bench.js';
 export const benches: Readonly<Record<BenchName, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
-  account: benchAccount,
+  account: async () => [...(await benchAccount()), ...(await sealedAccount())],
   payloads: benchPayloads,
   client: benchClient,
   watchers: benchWatchers,

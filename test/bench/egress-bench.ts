@@ -5,7 +5,7 @@ import { importPaymentKey, sealJwe } from '#libs/jwe';
 import { freePort } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
 import { BenchBroker, TOKEN } from './bench-broker.js';
-import { BenchEgress } from './bench-egress.js';
+import { BenchEgress, type BenchEgressOptions } from './bench-egress.js';
 import type { BenchLine } from './bench-line.js';
 import { BenchProcess, untilOk } from './bench-process.js';
 import { benchEgressRenewals } from './egress-renewals.js';
@@ -14,8 +14,8 @@ import { loadOf } from './load-generator.js';
 import { timesOf } from './paced-requests.js';
 import type { Round } from './throughput.js';
 
-const CLEAR = '/ecom/execute_request/hpp/v1/create-order';
-const SEALED = '/ecom/execute_request/payments/v3/refund';
+export const CLEAR = '/ecom/execute_request/hpp/v1/create-order';
+export const SEALED = '/ecom/execute_request/payments/v3/refund';
 const ANSWER = JSON.stringify({ hppOrderId: 'order-1', hppUrl: 'https://gateway.example/hpp/order-1', status: 'NEW' });
 const REST_MS = 10_000;
 const MIB = 1_048_576;
@@ -46,27 +46,30 @@ export async function benchEgress(): Promise<readonly BenchLine[]> {
 }
 
 /** Answers at once, in the clear and sealed: what is left to measure is everything in front of it. */
-class StubGateway {
+export class StubGateway {
   private constructor(
     readonly process: BenchProcess,
     readonly url: string,
+    /** The body of its sealed answer, which is also a request to open it. */
+    readonly sealed: string,
   ) {}
 
   static async start({ publicJwk, folder }: BenchBroker): Promise<StubGateway> {
     const file = join(folder, 'answers.json');
     const jwe = await sealJwe(Buffer.from(ANSWER), await importPaymentKey(publicJwk));
-    const answers = { [CLEAR]: ANSWER, [SEALED]: JSON.stringify({ jwe }) };
+    const sealed = JSON.stringify({ jwe });
+    const answers = { [CLEAR]: ANSWER, [SEALED]: sealed };
     await writeFile(file, JSON.stringify(answers));
     const port = await freePort();
     const program = join(import.meta.dirname, 'stub-gateway.js');
     const gateway = new BenchProcess([process.execPath, program, String(port), file], { cpu: GATEWAY_CPU });
     const url = `http://127.0.0.1:${port}`;
     await untilOk(url + CLEAR);
-    return new StubGateway(gateway, url);
+    return new StubGateway(gateway, url, sealed);
   }
 }
 
-const accessTo = (broker: BenchBroker, gateway: StubGateway) => ({
+export const accessTo = (broker: BenchBroker, gateway: StubGateway): BenchEgressOptions => ({
   brokerUrl: broker.url,
   brokerToken: TOKEN,
   gatewayUrl: gateway.url,
