@@ -25,7 +25,6 @@ describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderT
   const store = new MemorySessionStore({ clock });
   return {
     replicas: [store, store],
-    tick: () => clock.advance(5),
     advance: (durationMs) => clock.advance(durationMs),
     setBack: (byMs) => {
       clock.aheadMs -= byMs;

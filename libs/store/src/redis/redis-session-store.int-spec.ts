@@ -43,7 +43,6 @@ async function underTest(connection: RedisConnection, nodes: readonly Address[])
   };
   return {
     replicas: [replicas[0].store, replicas[1].store],
-    tick: () => new Promise((resolve) => setTimeout(resolve, 5)),
     advance: (durationMs) => move(-durationMs),
     // What a clock that was set back finds: every stored moment is that much further ahead.
     setBack: move,

@@ -14,8 +14,6 @@ import { aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js
 export interface StoreUnderTest {
   /** Two replicas' views of the same data; an adapter that lives in one process returns the same instance twice. */
   readonly replicas: readonly [SessionStore, SessionStore];
-  /** Lets a moment pass, so that what follows is later than what went before. */
-  readonly tick: () => Promise<void>;
   /**
    * Lets the store's clock run on by virtual time. A real store has none: every moment that it has kept is moved back
    * instead, and what it says the time is stays.
