@@ -8,10 +8,6 @@ export const json =
   (status: number, document: object): Answer =>
   (response) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(document));
-export const text =
-  (body: string): Answer =>
-  (response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
 export const dead = json(401, { msgCode: 'b_session_doesnt_exist' });
 export const page =
   (status: number): Answer =>
@@ -25,7 +21,3 @@ export function session(generation: number): Answer {
   const secrets = { authToken: 'auth-token', deviceId: 'device-id', refreshToken: 'refresh-token', serverPublic };
   return json(200, { merchant: 'shop', generation, ...secrets, ...times });
 }
-export const cutOff: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '999' });
-  response.write('{"merchant":"shop",', () => response.destroy());
-};

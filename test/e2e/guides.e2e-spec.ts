@@ -1,9 +1,9 @@
-import { describeWith, endedAfterAll, eventually } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
 import { GuidePrograms } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
-/** One program for each guide; those in the other languages, and what each says of failures, are asked by `verify`. */
-describeWith(['curl', 'jq'], 'the programs of the guides', () => {
+/** The way of each guide; other languages, and what each program says of failures, are asked by `verify`. */
+describe('the programs of the guides', () => {
   let programs: GuidePrograms;
   let broker: RunningBroker;
   let env: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ describeWith(['curl', 'jq'], 'the programs of the guides', () => {
   });
 
   const newOrder = async (more: Readonly<Record<string, string>> = {}): Promise<string> => {
-    const printed = await programs.output('hosted-page', 'sh', { ...env, ...more });
+    const printed = await programs.output('hosted-page', 'ts', { ...env, ...more });
     expect(printed).toMatch(/^send the customer to http\S+\norder \S+ is CREATED with 0 operations\n$/);
     return /order (\S+) is/.exec(printed)?.[1] ?? '';
   };

@@ -72,8 +72,8 @@ export const parts = [
     seconds: 51,
   }),
   suites('guides', 'the programs of the guides, and what they do when something fails', {
-    of: ['e2e/(brokered-sdk|guide-failures|guides|stray-answers)'],
-    seconds: 94,
+    of: ['e2e/(brokered-sdk|guides)'],
+    seconds: 60,
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
   suites('prometheus', 'rules, exemplars and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
