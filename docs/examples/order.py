@@ -35,39 +35,30 @@ ASK = f"look for its hppOrderId in the notification, or ask the bank about {ID}"
 print(f"sending {ID}", file=sys.stderr)  # a real program stores it in its database before sending
 try:
     with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout plus ten seconds
-        status, text, answer_id = answer.status, answer.read(), answer.headers.get("x-request-id")
+        status, text = answer.status, answer.read()
 except (OSError, http.client.HTTPException) as error:
     cause = getattr(error, "reason", None)  # only a failed connection has one that is an error
-    is_no_tls = isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
-    if is_no_tls or isinstance(cause, (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)):
-        hint = "; does it begin with http://?" if is_no_tls else ""
-        sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL) that is trusted: {error}{hint}")
-    is_reset = any(isinstance(it, (ConnectionResetError, BrokenPipeError)) for it in (error, cause))
-    is_cut_off = URL.startswith("http:") and (is_reset or str(error).startswith("\x15\x03"))  # as by a server that speaks only TLS
-    hint = "; does EGRESS_URL begin with https://?" if is_cut_off else ""
-    sys.exit(f"unknown whether the bank has it: no answer of the egress: {type(error).__name__} {error}{hint}; {FIND_OUT}")
+    if isinstance(cause, (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)):
+        sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL) that is trusted: {error}")
+    sys.exit(f"unknown whether the bank has it: no answer of the egress: {type(error).__name__} {error}; {FIND_OUT}")
 try:
     said = json.loads(text)
 except (ValueError, RecursionError):
     said = None
 said = said if isinstance(said, dict) else {}
-if said.get("errorCauses"):
-    said["errorCauses"] = json.dumps(said["errorCauses"], ensure_ascii=False)[:300]  # their beginning
-why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "errorCauses", "code", "title", "detail", "cause") if said.get(name))
+why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "code", "title", "detail", "cause") if said.get(name))
 msg, code = said.get("msgCode"), str(said.get("code"))
 is_of_egress = said.get("type") == "urn:session-broker:problem:" + code
-# An egress gives every answer an id, even those that it passes on.
-told = status if is_of_egress or answer_id else f"{status} of no egress (is EGRESS_URL right?)"
 if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
     print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")
     if not isinstance(said.get("redirectUrl"), str) or not said["redirectUrl"]:
         sys.exit(f"the bank HAS the order {said['hppOrderId']}, but names no redirectUrl to send the customer to: ask the bank")
     print(f"send the customer to {said['redirectUrl']}")
 elif is_of_egress and code == "answer_unopened":
-    sys.exit(f"the bank HAS the order, but its answer was not opened: {told} {why}; {ASK}")
+    sys.exit(f"the bank HAS the order, but its answer was not opened: {status} {why}; {ASK}")
 elif is_of_egress and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
-    sys.exit(f"{NONE}: {told} {why}")
+    sys.exit(f"{NONE}: {status} {why}")
 elif msg == "b_duplicate_field_value" and status < 500:
-    sys.exit(f"the bank has a request with this id already, and does not say of which order: {told} {why}; {ASK}")
+    sys.exit(f"the bank has a request with this id already, and does not say of which order: {status} {why}; {ASK}")
 else:
-    sys.exit(f"unknown whether the bank has it: {told} {why or 'that is neither of the bank nor of the egress'}; {FIND_OUT}")
+    sys.exit(f"unknown whether the bank has it: {status} {why or 'that is neither of the bank nor of the egress'}; {FIND_OUT}")

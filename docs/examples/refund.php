@@ -35,38 +35,31 @@ $context = stream_context_create(['http' => [
 fwrite(STDERR, "sending the refund $id\n"); // a real program stores it in its database before sending
 $findOut = "keep $id: the notification or the bank tells its status, never send it under a new merchantRequestId";
 $unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; $findOut");
-[$began, $warnings] = [time(), []]; // a TLS failure comes as several warnings
+$warnings = []; // a TLS failure comes as several warnings
 set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
 $text = file_get_contents("$url/ecom/execute_request/payments/v3/refund", false, $context);
 restore_error_handler();
 if ($text === false || ($http_response_header[0] ?? '') === '') {
     $why = implode('; ', $warnings) ?: 'it closed the connection';
-    $hint = str_contains($why, 'wrong version number') ? '; does it begin with http://?' : '';
-    $isCutOff = str_starts_with($url, 'http:') && time() - $began < 10; // after that, it was not the scheme
     throw preg_match('/Connection refused|getaddrinfo|Failed to enable crypto/', $why)
-        ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL) that is trusted: $why$hint")
-        : $unknown("no answer of the egress: $why" . ($isCutOff ? '; does EGRESS_URL begin with https://?' : ''));
+        ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL) that is trusted: $why")
+        : $unknown("no answer of the egress: $why");
 }
 $status = (int) (explode(' ', $http_response_header[0])[1] ?? 0);
 $document = json_decode($text, true);
-$document = is_array($document) ? $document : [];
-$said = array_filter($document, 'is_string');
-$causes = (string) json_encode($document['errorCauses'] ?? null, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES);
-$said['errorCauses'] = strlen($causes) > strlen('null') ? preg_replace('/^(.{300}).+/u', '$1', $causes) : ''; // their beginning, if there are any
-$why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'errorCauses', 'code', 'title', 'detail', 'cause'])));
+$said = array_filter(is_array($document) ? $document : [], 'is_string');
+$why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'code', 'title', 'detail', 'cause'])));
 [$msg, $code] = [$said['msgCode'] ?? '', $said['code'] ?? ''];
 if ($status === 200 && $msg === '' && ($said['ecomOperationId'] ?? '') !== '' && ($said['status'] ?? '') !== '') {
     exit("refund {$said['ecomOperationId']} is {$said['status']}\n");
 }
 $isOfEgress = ($said['type'] ?? '') === "urn:session-broker:problem:$code";
-// An egress gives every answer an id, even those that it passes on.
-$answer = $isOfEgress || preg_grep('/^x-request-id:/i', $http_response_header) ? $status : "$status of no egress (is EGRESS_URL right?)";
 if ($isOfEgress && $code === 'answer_unopened') {
-    throw new RuntimeException("the bank HAS the refund, but its answer was not opened: $answer $why; $findOut");
+    throw new RuntimeException("the bank HAS the refund, but its answer was not opened: $status $why; $findOut");
 }
 if ($msg === 'b_duplicate_field_value' && $status < 500) {
-    throw new RuntimeException("the bank has a request with this id already: $answer $why; $findOut");
+    throw new RuntimeException("the bank has a request with this id already: $status $why; $findOut");
 }
 throw $isOfEgress && in_array($code, NOT_SENT, true) || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
-    ? new RuntimeException("$none: $answer $why")
-    : $unknown("$answer " . ($why ?: 'that is neither of the bank nor of the egress'));
+    ? new RuntimeException("$none: $status $why")
+    : $unknown("$status " . ($why ?: 'that is neither of the bank nor of the egress'));

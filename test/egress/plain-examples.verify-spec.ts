@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -184,12 +184,6 @@ describe.each<[string, string, Operation]>([
       });
     });
 
-    const portOf = async (each: (socket: Socket) => unknown): Promise<number> => {
-      const server = createTcpServer((socket) => void each(socket.on('error', () => undefined)));
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      started.add(server, async (it) => void it.close());
-      return (server.address() as AddressInfo).port;
-    };
     const untrustedPort = async (): Promise<number> => {
       const server = createTlsServer(new TestAuthority().issue({ names: ['127.0.0.1'] }));
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -214,16 +208,6 @@ describe.each<[string, string, Operation]>([
         new RegExp(`no ${what}, for it was not sent: nothing answers at http`),
       ],
       [
-        'what listens speaks no TLS',
-        async () => ({ EGRESS_URL: egress.url.replace('http:', 'https:') }),
-        new RegExp(`no ${what}, for it was not sent: nothing answers at https:.*begin with http://\\?`, 's'),
-      ],
-      [
-        'what listens speaks neither TLS nor HTTP',
-        async () => ({ EGRESS_URL: `https://127.0.0.1:${await portOf((it) => it.end('SSH-2.0-OpenSSH\r\n'))}` }),
-        new RegExp(`no ${what}, for it was not sent: nothing answers at https:.*begin with http://\\?`, 's'),
-      ],
-      [
         'its certificate is not trusted',
         async () => ({ EGRESS_URL: `https://127.0.0.1:${await untrustedPort()}` }),
         new RegExp(`no ${what}, for it was not sent: nothing answers at https:`),
@@ -233,7 +217,6 @@ describe.each<[string, string, Operation]>([
       const ended = await output(await variables());
       expect(printed(ended)).toMatch(says);
       expect(printed(ended)).not.toMatch(/canary|\nary|unknown whether/);
-      if (!says.source.includes('begin with')) expect(printed(ended)).not.toMatch(/https?:\/\/\?/);
       expect(ended.code).toBeGreaterThan(0);
     });
 
@@ -319,17 +302,6 @@ describe.each<[string, string, Operation]>([
       expect(unknownOf(await outputOf(), played).says).toMatch(/^no answer of the egress: \S/);
     });
 
-    it.each<[string, (socket: Socket) => unknown]>([
-      ['closed', (socket) => socket.once('data', () => socket.end())],
-      // While part of the request is still to be sent, or after that: both happen.
-      ['reset', (socket) => socket.once('data', () => socket.resetAndDestroy())],
-    ])('asks whether the URL begins with https:// where a connection without TLS is %s', async (_how, each) => {
-      const ended = await output({ EGRESS_URL: `http://127.0.0.1:${await portOf(each)}` });
-      expect(unknownOf(ended, played).says).toMatch(
-        /^no answer of the egress: .*; does EGRESS_URL begin with https:\/\/\?/,
-      );
-    });
-
     it('says that it closed the connection without an answer', async () => {
       const server = createTcpServer(
         (socket) => void socket.on('error', () => undefined).once('data', () => socket.end()),
@@ -348,14 +320,6 @@ describe.each<[string, string, Operation]>([
         new RegExp(`^.*${sending} [\\w-]+\n.*no ${what}: .*two lines\n$`, tool === 'php' ? '' : 's'),
       );
       expect(printed(ended)).not.toMatch(/EGRESS_URL|Fatal error|Stack trace/);
-    });
-
-    it.each([
-      [400, 'b_invalid_request', `no ${what}: 400`],
-      [500, 'b_server_is_overloaded', 'unknown whether the bank has it: 500'],
-    ])('asks whether EGRESS_URL is right where a gateway answers itself: %i', async (status, msgCode, says) => {
-      const ended = await outputOf({ status, body: JSON.stringify({ msgCode }) });
-      expect(printed(ended)).toMatch(new RegExp(`${says}.* of no egress \\(is EGRESS_URL right\\?\\);? ${msgCode}`));
     });
 
     const expectUnopened = (ended: Ended, detail: string): void => {
@@ -428,17 +392,6 @@ describe.each<[string, string, Operation]>([
       expect(printed(await outputOf({ status: 503, body: JSON.stringify(problem) }))).toMatch(
         new RegExp(`no ${what}: 503${WORDS} session_unavailable; There is none; the detail; the cause`),
       );
-    });
-
-    it.each<[string, unknown, string]>([
-      ['says', [{ field: 'сума' }], '[{"field":"сума"}]'],
-      ['cuts', ['ї'.repeat(400)], `["${'ї'.repeat(298)}`],
-      ['leaves out', [], ''],
-    ])('%s what the bank says of the members at fault', async (_what, errorCauses, piece) => {
-      const refusal = { msgCode: 'VALIDATION_ERROR', msgText: 'The request is not valid', errorCauses };
-      const ended = await outputOf({ status: 400, body: JSON.stringify(refusal) });
-      const [, said = ''] = /VALIDATION_ERROR; The request is not valid(.*)/.exec(printed(ended)) ?? [];
-      expect(said.replace(': ', ':').replace(/ in \S*\.php:\d+$/, '')).toBe(piece && `; ${piece}`);
     });
 
     it('follows nobody to another host, with the token or without', async () => {
