@@ -24,7 +24,7 @@ def call(path, body=None, headers={}, tries=5):
         with OPENER.open(request, timeout=40) as answer:
             text = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        sys.exit(f"{path}: nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}{'; is it https:// or http://?' if any(sign in repr(error) for sign in ('WRONG_VERSION', 'reset', 'pipe', 'closed', 'BadStatus')) else ''}")
+        sys.exit(f"{path}: nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}")
     try:
         said = json.loads(text or "null")
         if answer.status == 304 and "If-None-Match" in headers or answer.status == 200 and {"generation", "jwk", "jwe", "plaintext"}.intersection(said):

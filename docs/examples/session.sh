@@ -23,7 +23,6 @@ call() {
       0:*'"generation":'* | 0:*'"jwk":'* | 0:*'"jwe":'* | 0:*'"plaintext":'* | 0:*': 304' | 28:*'id: '*) echo "$answer" && return ;;
       22:*'"code":'*) echo "the broker refuses: $answer" >&2 ;;
       0:* | 22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
-      1:* | 35:* | 5[256]:*) echo "nothing answers at $url (BROKER_URL) as a broker does: is it https:// or http://?" >&2 && exit 1 ;;
       *) echo "nothing answers at $url (BROKER_URL)" >&2 && exit 1 ;;
     esac
     pause=$(tr -d '\r' < "$told" | sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\)$/\1/p')
