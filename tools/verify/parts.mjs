@@ -72,7 +72,7 @@ export const parts = [
     seconds: 51,
   }),
   suites('guides', 'the programs of the guides, and what they do when something fails', {
-    of: ['e2e/(brokered-sdk|guide-failures|guides|stray-answers)'],
+    of: ['e2e/(brokered-sdk|guide-failures|guides)'],
     seconds: 94,
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
