@@ -9,7 +9,7 @@ export interface DocumentationTree {
 }
 
 /** @param texts by path, with `/` between folders */
-export function treeOf(texts: Readonly<Record<string, string>>): DocumentationTree {
+function treeOf(texts: Readonly<Record<string, string>>): DocumentationTree {
   const files = Object.keys(texts);
   const pages = files
     .filter((path) => path.endsWith('.md'))

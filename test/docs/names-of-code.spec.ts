@@ -30,25 +30,7 @@ describe('the glossary', () => {
     expect(meaning).not.toBe('');
     expect(names.filter((name) => !identifiers.has(name))).toEqual([]);
   });
-
-  it('has one pair of words for limits', () => {
-    const others = /^(?:MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST)_/;
-    expect([...identifiers].filter((name) => others.test(name))).toEqual([]);
-  });
 });
-
-/** How many files the questions of the first day may take; any other may take three. */
-const MAX_FILES: Readonly<Record<string, number>> = {
-  'What does a read of a session pass through?': 6,
-  'Why did a read get a 503?': 2,
-  'What happens when the broker is stopped?': 3,
-  'What does a payment through the egress pass through?': 6,
-  'How is a trigger of renewals added?': 3,
-  'What does the hash of a merchant in Redis hold?': 1,
-  'How is a metric added?': 2,
-  'How is a setting added?': 2,
-  'Where is the JSON of a session?': 1,
-};
 
 const questions = read('docs/where.md')
   .split('\n')
@@ -66,17 +48,8 @@ const imports = new Set(
 );
 
 describe('the page that says where to look', () => {
-  it('answers seventeen questions', () => {
-    expect(questions).toHaveLength(17);
-  });
-
-  it('bounds no question that it does not answer', () => {
-    expect(questions.map(({ question }) => question)).toEqual(expect.arrayContaining(Object.keys(MAX_FILES)));
-  });
-
-  it.each(questions)('names files that are there and in use: $question', ({ question, files }) => {
+  it.each(questions)('names files that are there and in use: $question', ({ files }) => {
     expect(files.length).toBeGreaterThan(0);
-    expect(files.length).toBeLessThanOrEqual(MAX_FILES[question] ?? 3);
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
     expect(files.filter((file) => !imports.has(basename(file, '.ts')))).toEqual([]);
   });

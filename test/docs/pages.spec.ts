@@ -70,19 +70,7 @@ describe('the reference', () => {
     const indexed = [...read('docs/adr/README.md').matchAll(/\]\((\d{4}-[^)]+\.md)\)/g)].map(([, file]) => file);
     expect(indexed).toEqual(decisions);
   });
-
-  it('keeps every decision to one page that says what must not be done', () => {
-    const incomplete = decisions.filter((file) => {
-      const text = read(`docs/adr/${file}`);
-      const headings = ['## Context', '## Decision', '## Consequences', '## Must not'];
-      return headings.some((heading) => !text.includes(`\n${heading}\n`)) || text.split('\n').length > 80;
-    });
-    expect(incomplete).toEqual([]);
-  });
 });
-
-/** A reader decides within a page or two; anything beyond that has its own page. */
-const MAX_README_CHARACTERS = 10_000;
 
 const sectionOf = (page: string, heading: string): string =>
   page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
@@ -92,15 +80,6 @@ const codesOf = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([
 
 describe('the README', () => {
   const readme = read('README.md');
-
-  it('is short', () => {
-    expect(readme.length).toBeLessThan(MAX_README_CHARACTERS);
-  });
-
-  it('says how to try it, which way to take, how to run it and where to read on, in this order', () => {
-    const headings = [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(['Try it', 'Which way is for me', 'Run it in production', 'Where to read on']);
-  });
 
   it('has keys and configurations of production outside the clone, and git takes no key', () => {
     const [, commands = ''] = /```sh\n([^]*?)```/.exec(sectionOf(readme, 'Run it in production')) ?? [];
@@ -123,10 +102,6 @@ describe('the settings that decide most', () => {
     expect([...all.keys()].filter((known) => known === first || known?.startsWith(first))).not.toEqual([]);
     if (codesOf(fallback).length === 1) expect(codesOf(all.get(first))).toEqual(codesOf(fallback));
   });
-
-  it('are at most twenty', () => {
-    expect(chosen.length).toBeLessThanOrEqual(20);
-  });
 });
 
 describe('the guide to moving services', () => {
@@ -138,13 +113,6 @@ describe('the guide to moving services', () => {
     const known = read('docs/reference/metrics.md');
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
-
-  it.each(['README.md', 'docs/which-way.md', 'docs/getting-started.md', 'docs/egress.md'])(
-    'is linked from %s, which says that services may choose, or that others have to stop',
-    (file) => {
-      expect(read(file).replace(/\s+/g, ' ')).toMatch(/\((?:docs\/)?guides\/moving\.md\)/);
-    },
-  );
 });
 
 const hsm = read('docs/hsm.md');

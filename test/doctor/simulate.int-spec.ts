@@ -73,13 +73,6 @@ describe('simulate', () => {
     expect(text).not.toContain('warning');
   });
 
-  it('warns of a run in which next to nothing is renewed, and of none that is as long as it says', async () => {
-    const { text } = await simulate('--lifetime', '24h');
-    const [, length = ''] =
-      /^warning: shop: fewer than 3 renewals were played, .*: give --for (\S+)$/m.exec(text) ?? [];
-    expect((await simulate('--lifetime', '24h', '--for', length)).text).not.toContain('warning');
-  });
-
   it('plays as many replicas as it is told to, and warns where the store would not let them work together', async () => {
     const inMemory = await simulate('--for', '1h', '--replicas', '3');
     expect(inMemory.text).toContain('1h of 3 replicas');
@@ -120,76 +113,10 @@ describe('simulate', () => {
     expect(named.filter((name) => !listed.has(name) && name !== 'transient' && name !== 'ok')).toEqual([]);
   });
 
-  it('says how long sessions have to live for quiet hours that they cannot be renewed in', async () => {
-    await examined.configure([
-      {
-        gatewayUrl: 'https://gateway.example',
-        session: "{ quietHours: { from: '03:00', to: '05:00', timeZone: Europe/Kyiv } }",
-      },
-    ]);
-    const { text } = await simulate('--lifetime', '1h', '--for', '6h');
-    expect(text).toMatch(
-      /^warning: shop: sessions are also renewed outside session\.quietHours: .* have to live for 22h 10m; /m,
-    );
-  });
-
-  it('names its page and an example in its help', async () => {
-    const { text } = await examined.cli('simulate', '--help');
-    expect(text).toMatch(/session-broker simulate broker\.yaml --lifetime 1h --outage 20m\n[^]*docs\/simulate\.md/);
-  });
-
-  it('warns of what an operator should change, and tells gaps in hours and minutes', async () => {
-    const { text } = await simulate('--lifetime', '15m', '--outage', '2h');
-    expect(text).toMatch(/^warning: shop: there was no session for \d+h \d+m( \d+s)?$/m);
-    expect(text).toMatch(/ {2}without session {2}\d+h \d+m( \d+s)?, \d+h \d+m after the start/m);
-  });
-
-  it('plays an outage from a renewal in the middle on, in the night where renewals wait for it', async () => {
-    const quietHours = "{ quietHours: { from: '02:00', to: '04:00', timeZone: Europe/Kyiv } }";
-    await examined.configure([{ gatewayUrl: 'https://gateway.example', session: quietHours }]);
-    const nights = ['--lifetime', '24h', '--from', '2026-10-20', '--for', '6d', '--outage', '30m'];
-    const { text } = await simulate(...nights);
-    expect(text).toMatch(/^ {4}2026-10-24 {5}from 0[23]:\d\d on, \d+ calls$/m);
-    expect(text).toMatch(/^ {4}2026-10-25 {5}0[23]:\d\d$/m);
-  });
-
-  it('plays clocks that differ: nothing changes until they are further apart than is believed', async () => {
-    const apart = await simulate('--lifetime', '1h', '--skew', '4m', '--for', '6h');
-    expect(apart.text).toContain('its clock 4m ahead');
-    expect(apart.text).not.toContain('warning');
-    for (const skew of ['6m', '-70m']) {
-      const { text } = await simulate('--lifetime', '1h', '--skew', skew, '--for', '3h');
-      expect(text).toContain('the clocks are further apart than gateway.largestClockSkew (5m)');
-    }
-    expect((await simulate('--skew', '-10m', '--for', '2h', '--lifetime', '1h')).text).toContain(
-      'its clock 10m behind',
-    );
-  });
-
   it('takes a duration as it prints it, or as one word', async () => {
     for (const lifetime of ['1h 30m', '1h30m', '90m']) {
       expect((await simulate('--lifetime', lifetime, '--for', '2h')).text).toContain('shop, lifetime 90m');
     }
-  });
-
-  it('sums up many merchants, and shows those with a warning', async () => {
-    const merchants = Array.from({ length: 25 }, (_, index) => ({
-      gatewayUrl: 'https://gateway.example',
-      id: `shop-${index}`,
-      serviceCode: `c0ffee00-0368-41ed-b939-0242ac1200${10 + index}`,
-    }));
-    await examined.configure(merchants);
-    const { code, text } = await simulate('--for', '6h', '--lifetime', '2h');
-    expect(code).toBe(0);
-    expect(text).toMatch(/^all 25 merchants\n {2}create calls +100: 400 a day, at most \d+ in an hour$/m);
-    expect(text).not.toMatch(/lifetime 2h/);
-    const lost = await simulate('--for', '6h', '--lifetime', '2h', '--outage', '30m');
-    expect(lost.text.match(/^warning: .*there was no session/gm)).toEqual([
-      'warning: all 25 (shop-0, shop-1, shop-2 and 22 more): there was no session',
-    ]);
-    expect(lost.text.match(/^\S+, lifetime 2h$/gm)).toHaveLength(20);
-    const { text: json } = await simulate('--for', '6h', '--lifetime', '2h', '--json');
-    expect(JSON.parse(json)).toMatchObject({ sum: { merchants: 25, createCalls: 100, withGap: 0 } });
   });
 
   it('shows a person what it plays, and erases that; programs see none of it', async () => {
@@ -198,17 +125,6 @@ describe('simulate', () => {
     await simulate('--for', '1h', '--json');
     await simulate('--for', '1h', '--lifetime', '1s');
     expect(examined.progress).toHaveLength(2);
-  });
-
-  it.each([
-    ['outlasts the run', ['--outage', '14h', '--lifetime', '8h'], 'give --for 3d'],
-    ['finds no renewal', ['--outage', '30m', '--lifetime', '2d', '--for', '6h'], 'give --for 5d'],
-  ])('says which run would hold an outage that %s', async (_name, args, advice) => {
-    const { text } = await simulate(...args);
-    expect(text).toMatch(/^warning: shop: the outage of \d+\w was not played/m);
-    expect(text).toContain(advice);
-    const advised = /give --for (\S+)/.exec(text)?.[1] ?? '';
-    expect((await simulate(...args, '--for', advised)).text).not.toContain('give --for');
   });
 
   it.each([

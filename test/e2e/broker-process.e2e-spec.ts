@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
@@ -47,8 +45,6 @@ function expectJsonLines(out: string): void {
 describe('the broker as a process', () => {
   let folder: string;
   let sandbox: { url: string; close(): Promise<void> };
-  let taken: Server;
-  let takenPort: number;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'session-broker-'));
@@ -61,23 +57,18 @@ describe('the broker as a process', () => {
       logger: createLogger({ name: 'sandbox', level: 'error' }),
       merchants: [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: LIFETIME_MS }],
     });
-    taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const address = taken.address();
-    takenPort = typeof address === 'object' && address !== null ? address.port : 0;
   });
   afterAll(async () => {
-    taken.close();
     await sandbox.close();
     await rm(folder, { recursive: true });
   });
 
-  async function configuration(changes: { port?: number; extra?: string } = {}): Promise<string> {
+  async function configuration(changes: { extra?: string } = {}): Promise<string> {
     const file = join(folder, 'broker.yaml');
     await writeFile(
       file,
       `
-http: { host: 127.0.0.1, port: ${changes.port ?? 0} }
+http: { host: 127.0.0.1, port: 0 }
 management: { host: 127.0.0.1, port: 0 }
 ${changes.extra ?? `auth: { tokens: [{ caller: checkout, sha256: ${TOKEN_SHA256} }], policies: [${POLICY}] }`}
 merchants:
@@ -167,17 +158,6 @@ merchants:
       expect(old.err.trimEnd().split('\n')).toEqual([expect.stringContaining(why)]);
     },
   );
-
-  it('lists every fault of its configuration, each with its path', async () => {
-    const extra = 'auth: { tokens: [{ caller: checkout, sha256: short }] }\nunknown: 1\nlog: { level: loud }';
-    const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ extra }) });
-    for (const path of ['auth.tokens[0].sha256', 'unknown', 'log.level']) expect(refusal).toContain(path);
-  });
-
-  it('names a port that is taken, and what to do', async () => {
-    const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ port: takenPort }) });
-    expect(refusal).toContain(`127.0.0.1:${takenPort} is taken`);
-  });
 
   it.each([
     ['a callback', 'throw error()'],

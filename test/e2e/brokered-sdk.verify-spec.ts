@@ -72,7 +72,6 @@ describe('the file that is pasted beside a merchant SDK', () => {
 
   it.each([
     ['cannot be made', "() => { throw new TypeError('no settings'); }", 'TypeError: no settings'],
-    ['has no auth', '() => ({ encryption: { decrypt } })', 'TypeError: Cannot read properties of undefined'],
     ['authorizes elsewhere', '() => ({ auth: {}, encryption: { decrypt } })', 'the SDK has no auth.authorize'],
     ['has no such method', '() => ({ auth: { authorize }, encryption: { decrypt } })', 'is not a function'],
   ])('says that nothing was sent by an SDK that %s', async (_what, newSdk, why) => {
@@ -83,21 +82,9 @@ describe('the file that is pasted beside a merchant SDK', () => {
     expect(gateway.connections).toBe(0);
   });
 
-  it('says that nothing was sent by an SDK of which a method was called that it has not, later too', async () => {
-    for (const said of await outputs({ operation: 'async (sdk) => sdk.createRefnd({})' })) {
-      expect(said).toMatch(
-        /^SdkNotCalled nothing was sent to the bank: TypeError: sdk.createRefnd is not a function\n$/,
-      );
-    }
-  });
-
-  it.each([
-    ['a part of it that is not there', 'async (sdk) => sdk.payments.createRefund({})', 'TypeError: Cannot read'],
-    ['what it refuses itself', "async () => { throw new Error('no coinAmount'); }", 'Error: no coinAmount'],
-    ['what fails before it', "() => Promise.reject(new TypeError('fetch failed'))", 'TypeError: fetch failed'],
-  ])('says that nothing was sent by an SDK that no session was given to: %s', async (_what, operation, why) => {
-    for (const said of await outputs({ operation })) {
-      expect(said).toContain(`SdkNotCalled nothing was sent to the bank: ${why}`);
+  it('says that nothing was sent by an SDK that no session was given to', async () => {
+    for (const said of await outputs({ operation: "async () => { throw new Error('no coinAmount'); }" })) {
+      expect(said).toContain('SdkNotCalled nothing was sent to the bank: Error: no coinAmount');
     }
   });
 
@@ -117,20 +104,6 @@ describe('the file that is pasted beside a merchant SDK', () => {
     const after = 'await given.auth.authorize({}).catch((error) => console.log(error.name)); process.exit();';
     for (const said of await outputs({ before: SHORT_LIMIT, operation, after })) {
       expect(said).toMatch(/^AnswerLost No answer of the gateway .*TimeoutError.*Nobody knows.*\nTimeoutError\n$/);
-    }
-  });
-
-  it.each<[string, Pick<Trial, 'newSdk' | 'operation'>]>([
-    ['cannot be made', { newSdk: "() => { throw new Error('no settings'); }", operation: '() => undefined' }],
-    ['authorizes elsewhere', { newSdk: '() => ({ auth: {}, encryption: {} })', operation: '() => undefined' }],
-    ['fails at once', { operation: "() => { throw new Error('bad config'); }" }],
-    [
-      'fails at once, with the session',
-      { operation: "(sdk) => { void sdk.auth.authorize({}); throw new Error('at once'); }" },
-    ],
-  ])('ends no process when the time of an SDK would be up that %s', async (_what, trial) => {
-    for (const said of await outputs({ before: SHORT_LIMIT, ...trial, after: OUTLIVE_LIMIT })) {
-      expect(said).toMatch(/^(?:SdkNotCalled|AnswerLost) .*\nalive\n$/);
     }
   });
 

@@ -1,17 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
-import { endedAfterEach, eventually, freePort, LoopbackServer } from '#libs/testing';
-import { runCli } from '../../apps/cli/src/program.js';
+import { endedAfterEach, eventually } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const REFUSAL = { kind: 'error', status: 400, msgCode: 'b_merchant_not_found', operation: 'authorize' };
-const ONCALL = '{ caller: oncall, merchants: [shop], allow: [session:read, session:renew] }';
-
-interface Failed {
-  readonly lastFailure?: Readonly<Record<string, unknown>>;
-}
 
 interface Told {
   readonly cause?: string;
@@ -62,41 +53,6 @@ describe('the cause of a merchant without a session', () => {
       cause: 'Payments fail: the bank refuses: b_merchant_not_found',
       runbook: 'access-refused',
     });
-  });
-
-  it('is told in the same words everywhere: that nothing listens', async () => {
-    const broker = await start({ faults: [REFUSAL] });
-    const port = await freePort();
-    await broker.edit([broker.sandboxUrl, `http://127.0.0.1:${port}`]);
-    await broker.reload();
-    await expectTold(broker, {
-      cause: `Payments fail: nothing listens there (ECONNREFUSED to 127.0.0.1:${port})`,
-      runbook: 'renewals-failing',
-    });
-  });
-
-  it('ends status as it ends doctor where the address is wrong', async () => {
-    const page = LoopbackServer.http((_request, response) =>
-      response.writeHead(404, { 'content-type': 'text/html' }).end('<html></html>'),
-    );
-    const server = started.add(await page, (it) => it.close());
-    const broker = await start({ auth: [`  - ${ONCALL}`], faults: [REFUSAL] });
-    await broker.edit([broker.sandboxUrl, `http://127.0.0.1:${server.port}`]);
-    await broker.reload();
-    await eventually(async () => {
-      await broker.as(TOKENS.oncall).post('/v1/merchants/shop/session/renewal');
-      const list = (await (await broker.get('/v1/merchants', {}, TOKENS.payments)).json()) as Listed<Failed>;
-      return shop(list)?.lastFailure?.['wrongAddress'] === true;
-    });
-    const tokenFile = join(broker.folder, 'oncall.token');
-    await writeFile(tokenFile, TOKENS.oncall);
-    const status = runCli(['status'], {
-      terminal: { out: () => undefined, err: () => undefined },
-      environment: { BROKER_URL: broker.url, BROKER_TOKEN_FILE: tokenFile },
-      signal: new AbortController().signal,
-      clock: new SystemClock(),
-    });
-    expect(await status).toBe(2);
   });
 
   it('is told in the same words everywhere: that the bank has another key than ours, and on the page which is ours', async () => {

@@ -1,6 +1,4 @@
 import { hash, X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { endedAfterAll, TestAuthority, type TestCertificate, TestIssuer } from '#libs/testing';
 import { callTls, type TlsAnswer } from './call-tls.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
@@ -48,10 +46,6 @@ describe('callers with client certificates', () => {
     const headers = { ...(prefer === '' ? {} : { prefer }), ...credential };
     return callTls(broker.url + path, { ca: authority.cert, ...client, headers });
   };
-
-  it('reach a broker that announces itself as https', () => {
-    expect(broker.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-  });
 
   it.each([
     ['URI', { names: ['other.example', CHECKOUT] }],
@@ -143,19 +137,5 @@ describe('callers with client certificates', () => {
       ]);
       expect(headers['x-content-type-options']).toBe('nosniff');
     }
-  });
-
-  it('that never finish their handshake do not hold up a shutdown', async () => {
-    const own = await RunningBroker.start({
-      http: 'tls: { certFile: tls.crt, keyFile: tls.key }',
-      files: { 'tls.crt': server.cert, 'tls.key': server.key },
-    });
-    const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
-    await once(socket, 'connect');
-    const ended = once(socket, 'close');
-    socket.resume();
-    await own.close();
-    await ended;
-    expect(socket.destroyed).toBe(true);
   });
 });

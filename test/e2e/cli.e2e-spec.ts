@@ -58,15 +58,6 @@ describe('the built command line', () => {
     expect(checks.find(({ status }) => status === 'failed')?.name).toBe('gateway.tcp');
   });
 
-  it('ends with the code for usage when the command line is wrong', async () => {
-    expect((await runCli('keys', 'generate')).code).toBe(64);
-  });
-
-  it('shows no stack trace and reads nothing but what it was given', async () => {
-    const { err } = await runCli('keys', 'check', folder);
-    expect(err.split('\n').filter(Boolean)).toHaveLength(1);
-  });
-
   it('has the name and the version of the package, whose command it is', async () => {
     const { bin, version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
     expect(bin).toEqual({ 'session-broker': 'bin/session-broker' });
@@ -179,15 +170,6 @@ describe('a program that npm has started', () => {
       // Its whole group: whatever it has left behind goes with it.
       if (npm.pid !== undefined) endGroup(npm.pid);
     }
-  });
-
-  it('is the broker just as well', async () => {
-    const { scripts } = (await import('../../package.json', { with: { type: 'json' } })).default;
-    expect([scripts.start, scripts['start:broker'], scripts['start:egress'], scripts['start:sandbox']]).toEqual(
-      ['cli', 'broker', 'egress', 'sandbox'].map(
-        (app) => expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}\\.js`)) as string,
-      ),
-    );
   });
 });
 

@@ -165,18 +165,4 @@ describe('npm start', () => {
     expect(await readdir(join(folder, 'home'))).toEqual([]);
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
-
-  it('says in one line which port is taken, and how to choose others, an offset for all among them', async () => {
-    const holder = createServer();
-    const port = await new Promise<number>((resolve) => {
-      holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port));
-    });
-    const demo = startDemo({ DEMO_MANAGEMENT_PORT: String(port) });
-    expect(await demo.ended).toBe(1);
-    holder.close();
-    expect(demo.out).toBe('');
-    expect(demo.err).toMatch(
-      new RegExp(`^error: port ${port} for the management is taken; .*--port-offset.*DEMO_MANAGEMENT_PORT=.*\n$`),
-    );
-  });
 });

@@ -3,7 +3,7 @@ import { endedAfterEach, eventually } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
 import { TIME_PASSES } from './session-document.js';
-import { type ClientEvent, SessionBroker } from '#libs/client';
+import { SessionBroker } from '#libs/client';
 import { payInLoop } from '../bench/payment-loop.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -36,26 +36,6 @@ describe('following a session by events', () => {
     expect((await stream.next())?.session['generation']).toBe(newer);
   });
 
-  it('says in its headers that nothing on the way may keep or collect it', async () => {
-    const { response } = await follow(await start(), { 'x-request-id': 'follow-1' });
-    expect(response.status).toBe(200);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-      'x-content-type-options': 'nosniff',
-      'x-request-id': 'follow-1',
-    });
-  });
-
-  it('does not repeat what Last-Event-ID names', async () => {
-    const running = await start();
-    const held = await (await follow(running)).next();
-    const again = await follow(running, { 'last-event-id': held?.id ?? '' });
-    const newer = await reject(running, Number(held?.id));
-    expect((await again.next())?.session['generation']).toBe(newer);
-  });
-
   it('takes a Last-Event-ID that nobody has issued for none, as one of another installation is', async () => {
     const running = await start();
     const held = await (await follow(running)).next();
@@ -82,15 +62,6 @@ describe('following a session by events', () => {
         .expect('content-type', /event-stream/);
     expect((await follow(running)).response.status).toBe(200);
     await running.as(TOKENS.checkout).head(EVENTS).expect(200);
-  });
-
-  it('ends in good order at shutdown, so that its consumer turns to another replica', async () => {
-    const running = await start();
-    const stream = await follow(running);
-    await stream.next();
-    const closing = running.close();
-    expect(await stream.next()).toBeUndefined();
-    await closing;
   });
 });
 
@@ -169,16 +140,11 @@ describe('the client with a real broker', () => {
   const started = endedAfterEach();
   const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
     started.add(await RunningBroker.start(setUp), (it) => it.close());
-  const clientOf = (
-    { url }: RunningBroker,
-    options: { readonly onEvent?: (event: ClientEvent) => void } = {},
-  ): SessionBroker =>
-    started.add(new SessionBroker({ url, merchant: 'shop', auth: TOKENS.payments, ...options }), (it) => it.close());
-
   it('pays through a renewal that ends the session before, without a failure or a needless call', async () => {
     const running = await start({ merchant: { supersedes: true } });
     const { url: brokerUrl, sandboxUrl } = running;
-    const { generation } = await clientOf(running).session();
+    const client = new SessionBroker({ url: brokerUrl, merchant: 'shop', auth: TOKENS.payments });
+    const { generation } = await started.add(client, (it) => it.close()).session();
     const paying = payInLoop({ brokerUrl, sandboxUrl, token: TOKENS.payments, operations: 60, everyMs: 25 });
     await running.control('GET', '/calls?operation=echo&waitFor=1&timeoutMs=60000');
     await running.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
@@ -187,17 +153,6 @@ describe('the client with a real broker', () => {
     // On a slow machine all payments may be under way before there is another one.
     expect(generations).toBeLessThanOrEqual(2);
     expect(await running.control('GET', '/calls?operation=authorize&merchant=shop')).toMatchObject({ matching: 2 });
-  });
-
-  it('has a new session by push, before anybody asks', async () => {
-    const running = await start();
-    const sources: string[] = [];
-    const onEvent = (event: ClientEvent): void => void (event.type === 'session' && sources.push(event.source));
-    const watching = clientOf(running, { onEvent });
-    const { generation } = await watching.session();
-    await running.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
-    await eventually(async () => (await watching.session()).generation > generation);
-    expect(sources).toEqual(['read', 'events']);
   });
 });
 

@@ -158,28 +158,6 @@ describe('a running broker whose files change', () => {
     expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
   });
 
-  it('takes new tokens and policies, and cuts off those who lost theirs', async () => {
-    await start();
-    await generation();
-    const stream = await EventStream.open(`${broker.url}${SESSION}/events`, {
-      authorization: `Bearer ${TOKENS.checkout}`,
-    });
-    await stream.next();
-    await broker.edit(
-      [sha256(TOKENS.checkout), sha256('next-token-of-checkout')],
-      [
-        '{ caller: payments, merchants: [shop], allow: [session:read,',
-        '{ caller: payments, merchants: [shop], allow: [',
-      ],
-    );
-    await broker.reload();
-    expect(await stream.next()).toBeUndefined();
-    await read().expect(401);
-    await read(SESSION, 'next-token-of-checkout').expect(200);
-    await read(SESSION, TOKENS.payments).expect(403);
-    await expectReady();
-  });
-
   it('keeps everything as it was when a file has a fault, and takes the mended file', async () => {
     await start();
     const before = await generation();
@@ -234,23 +212,6 @@ describe('a running broker whose files change', () => {
     await broker.reload();
     expect(await listed()).toBeUndefined();
     expect(await shown()).not.toHaveProperty('refusedChange');
-  });
-
-  it('changes the level of its log, and says which settings wait for a restart', async () => {
-    await start();
-    await broker.edit(
-      ['log: { level: debug }', 'log: { level: warn }'],
-      ['{ type: memory }', '{ type: memory, keyPrefix: x }'],
-    );
-    await broker.reload();
-    const waits = 'the changed configuration is in force, but for settings that take effect with the next start';
-    expect(told('the changed configuration')).toEqual([
-      expect.objectContaining({ settings: 'log.level', awaitingRestart: 'store', msg: waits }),
-    ]);
-    const lines = broker.lines.length;
-    await broker.edit(['level: warn', 'level: error']);
-    await broker.reload();
-    expect(broker.lines).toHaveLength(lines);
   });
 
   describe('and that speaks TLS', () => {

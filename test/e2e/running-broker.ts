@@ -85,11 +85,6 @@ export class RunningBroker {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Ends the broker alone, for good: its gateway goes on. */
-  async endBroker(): Promise<void> {
-    await this.#close.pop()?.();
-  }
-
   get(
     path: string,
     headers: Record<string, string> = {},

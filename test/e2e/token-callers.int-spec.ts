@@ -59,13 +59,6 @@ describe('callers with tokens of an issuer', () => {
       .expect('www-authenticate', 'Bearer realm="session-broker", error="insufficient_scope"');
   });
 
-  it('have their keys fetched before any of them calls', async () => {
-    await start(jwksUri());
-    await eventually(() => endpoint.requests.length === 1);
-    await read(one.token(Date.now())).expect(200);
-    expect(endpoint.requests).toHaveLength(1);
-  });
-
   it('that could not be let in are in the log before any of them calls, with what to do, and nobody waits for it', async () => {
     // Nobody answers, as when a network policy drops what is sent.
     endpoint.answer = () => undefined;

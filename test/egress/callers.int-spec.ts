@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { AliasCaller, CREATE, PATHS, PlainCaller, type Route } from './callers.js';
+import { CREATE, PATHS, type Route } from './callers.js';
 import { type HostileGateway, PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
@@ -117,25 +116,6 @@ describe('who may use the egress', () => {
     expect(gateway.seen.map((request) => gateway.sessionOf(request)?.merchant)).toEqual(['shop']);
   });
 
-  it('an alias session is good for its client alone', async () => {
-    const shop = await egress.alias('shop').session();
-    const till = await egress.alias('till').session();
-    const kiosk = await egress.alias('kiosk').session();
-    const pairs = [
-      [shop.deviceId, till.refreshToken],
-      [kiosk.deviceId, shop.refreshToken],
-      [shop.deviceId, shop.authToken],
-    ];
-    for (const [deviceId = '', refreshToken = ''] of pairs) {
-      const given = await send(['x-api_version', 'V1', 'x-device_id', deviceId, 'x-refresh_token', refreshToken]);
-      expect([given.status, JSON.parse(given.body.toString())]).toEqual([
-        401,
-        expect.objectContaining({ msgCode: 'b_used_token' }),
-      ]);
-    }
-    expect(gateway.seen).toEqual([]);
-  });
-
   it('an alias session of which a part is missing or said twice is none', async () => {
     const { deviceId, refreshToken } = await egress.alias('shop').session();
     const kiosk = await egress.alias('kiosk').session();
@@ -155,38 +135,6 @@ describe('who may use the egress', () => {
     const { deviceId = '', refreshToken = '', authToken = '' } = session ?? {};
     refused(await send(['x-device_id', deviceId, 'x-refresh_token', refreshToken]));
     refused(await send(bearer(authToken)));
-  });
-
-  it('an answer for an alias client is sealed to its own key, whoever holds its session', async () => {
-    const shop = egress.client('shop');
-    const strangers = new AliasCaller(egress.url, { serviceCode: shop.serviceCode, key: aClient().key });
-    await expect(strangers.session()).rejects.toThrow();
-    strangers.take(await egress.alias('shop').session());
-    await expect(strangers.pay('sealed', {})).rejects.toThrow();
-  });
-
-  it('an alias that nobody has gets no session, and is not told why', async () => {
-    const nobody = new AliasCaller(egress.url, { serviceCode: randomUUID(), key: aClient().key });
-    const given = await nobody.create();
-    expect([given.status, given.code]).toEqual([200, 'b_merchant_not_found']);
-    expect(gateway.seen).toEqual([]);
-  });
-
-  it('the alias may be in the query, as published clients send it', async () => {
-    const { serviceCode } = egress.client('shop');
-    for (const body of [undefined, '{}', '']) {
-      const headers = ['x-api_version', 'V1', 'content-type', 'application/json'];
-      const path = `${CREATE}?serviceCode=${serviceCode}`;
-      const given = await exchange(egress.url, { path, headers, ...(body === undefined ? {} : { body }) });
-      expect(JSON.parse(given.body.toString())).toEqual({ jwe: expect.any(String) });
-    }
-    expect(gateway.seen).toEqual([]);
-  });
-
-  it('a refusal repeats nothing of what was presented', async () => {
-    const token = `of-nobody-${randomUUID()}`;
-    const given = await new PlainCaller(egress.url, token).pay('clear', {});
-    expect(JSON.stringify([given.rawHeaders, given.text])).not.toContain(token);
   });
 });
 

@@ -49,11 +49,6 @@ export class EgressStage {
     return egress;
   }
 
-  /** Closes the broker for good. */
-  closeBroker(): Promise<void> {
-    return this.broker.endBroker();
-  }
-
   control(method: string, path: string, body?: object): Promise<unknown> {
     return this.broker.control(method, path, body);
   }

@@ -1,12 +1,11 @@
-import { eventually, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
-import { PATHS, type PlainCaller, type Route } from './callers.js';
+import { eventually, LoopbackServer, TestAuthority } from '#libs/testing';
+import { type PlainCaller, type Route } from './callers.js';
 import { answer, good, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
 import { aClient, type EgressSetUp, RunningEgress } from './running-egress.js';
 import type { EgressRoute } from '#libs/configuration';
-import { RawConnection } from './raw-exchange.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
@@ -37,11 +36,6 @@ describe('connections to the gateway', () => {
       await other.close();
     }
   };
-
-  it('that are refused are told as such: nothing was sent', async () => {
-    const told = await toldBy({ gatewayUrl: `http://127.0.0.1:${await freePort()}` });
-    expect(new Set(told)).toEqual(new Set(['502 gateway_unreachable']));
-  });
 
   it('are not used with a certificate of an authority that nobody trusts: nothing was sent', async () => {
     let requests = 0;
@@ -167,12 +161,6 @@ describe('an answer in clear that is too long to be held back', () => {
   });
   afterAll(() => stage.close());
 
-  const head = (...lines: readonly string[]): string => {
-    const own = [`POST ${PATHS.clear} HTTP/1.1`, 'host: egress', `authorization: Bearer ${egress.client().token}`];
-    return `${[...own, 'content-type: application/json', ...lines].join('\r\n')}\r\n\r\n`;
-  };
-  const begun = (): boolean => gateway.seen.length > 0;
-
   it.each(['content-length', 'transfer-encoding'])('reaches its client whole, by %s', async (framing) => {
     const size = LONG.length.toString(16);
     const text = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${size}\r\n${LONG}\r\n0\r\n\r\n`;
@@ -181,24 +169,6 @@ describe('an answer in clear that is too long to be held back', () => {
     });
     const given = await plain.pay('clear', '{}');
     expect([given.status, given.isCut, given.text === LONG]).toEqual([200, false, true]);
-  });
-
-  it('reaches a client that begins to read late', async () => {
-    const octets = Buffer.alloc(MAX_BYTES, 'x');
-    await gateway.script({
-      run: ({ socket }) => {
-        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${octets.length}\r\n\r\n`);
-        socket.write(octets);
-      },
-    });
-    const connection = await RawConnection.to(egress.url);
-    connection.socket.pause();
-    connection.write(`${head('content-length: 2')}{}`);
-    await eventually(begun);
-    connection.socket.resume();
-    await eventually(() => connection.received.length > octets.length);
-    expect(connection.received.endsWith('x'.repeat(octets.length))).toBe(true);
-    connection.vanish();
   });
 });
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { generateKeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 import type { Route } from './callers.js';
-import { answer, good, type Part, type Play } from './hostile-gateway.js';
+import { answer, type Part, type Play } from './hostile-gateway.js';
 import type { SentAnswer } from './outcome.js';
 
 /** How long the egress of these tests waits for an answer. */
@@ -31,38 +31,10 @@ const sayAndEnd = (text: (part: Part) => string): Play => ({
 const head = (...headers: readonly string[]): string =>
   ['HTTP/1.1 200 OK', 'content-type: application/json', ...headers, '', ''].join('\r\n');
 
-/** A few octets at a time, all of them within `overMs`. */
-function dripped(text: (part: Part) => string, overMs: number): Play {
-  const run = (part: Part): void => {
-    const octets = Buffer.from(text(part), 'latin1');
-    const steps = 10;
-    const size = Math.ceil(octets.length / steps);
-    let at = 0;
-    const timer = setInterval(() => {
-      if (at >= octets.length || part.socket.destroyed) return clearInterval(timer);
-      part.socket.write(octets.subarray(at, at + size));
-      at += size;
-    }, overMs / steps);
-  };
-  return { run };
-}
-
-/** Goes on for as long as anyone reads. */
-const endless: Play = {
-  run: ({ socket }) => {
-    socket.write(head('transfer-encoding: chunked'));
-    const chunk = `1000\r\n${' '.repeat(4_096)}\r\n`;
-    const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(chunk)), 5);
-  },
-};
-
-const untyped = (text: string): string => text.replace('content-type: application/json\r\n', '');
-
 const HUGE_BYTES = 400_000;
 const huge = (good: string): string => good.padEnd(HUGE_BYTES);
 const encoded = (encoding: string, body: Buffer): Buffer =>
   Buffer.concat([Buffer.from(head(`content-encoding: ${encoding}`, `content-length: ${body.length}`)), body]);
-const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 const error = (msgCode: string): string =>
   JSON.stringify({
     requestId: 'r',
@@ -78,24 +50,11 @@ const strangers = generateKeyPair();
 const PAGE = '<html><body>The request was rejected.</body></html>';
 
 const slow: readonly HostileCase[] = [
-  {
-    name: 'slow headers, within the time',
-    plays: [dripped(({ good }) => answer(200, good), 100)],
-    outcome: both('good'),
-  },
   { name: 'no answer at all', plays: [say(() => '')], outcome: both('504 answer_late') },
   {
     name: 'a body that stops half-way',
     plays: [say(({ good }) => `${head(`content-length: ${good.length}`)}${good.slice(0, 5)}`)],
     outcome: late,
-  },
-  {
-    name: 'a body without end',
-    plays: [endless],
-    outcome: {
-      clear: ['504 answer_late', '502 answer_unusable', 'cut'],
-      sealed: ['502 answer_unusable', '504 answer_late'],
-    },
   },
 ];
 
@@ -105,11 +64,6 @@ const bodies: readonly HostileCase[] = [
   {
     name: 'a huge body',
     plays: [say(({ good }) => answer(200, huge(good)))],
-    outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
-  },
-  {
-    name: 'a huge body in chunks',
-    plays: [say(({ good }) => `${head('transfer-encoding: chunked')}${chunked(huge(good))}0\r\n\r\n`)],
     outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
   },
   {
@@ -123,38 +77,10 @@ const bodies: readonly HostileCase[] = [
     outcome: lost,
   },
   {
-    name: 'chunks that end too early',
-    plays: [sayAndEnd(({ good }) => head('transfer-encoding: chunked') + chunked(good))],
-    outcome: lost,
-  },
-  {
-    name: 'a chunk of no size',
-    plays: [sayAndEnd(({ good }) => `${head('transfer-encoding: chunked')}zz\r\n${good}\r\n0\r\n\r\n`)],
-    outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
-  },
-  {
-    name: 'an empty 204',
-    plays: [say(() => 'HTTP/1.1 204 No Content\r\n\r\n')],
-    outcome: passedInClear,
-    sent: { status: 204, body: '' },
-  },
-  {
     name: 'a page of HTML',
     plays: [say(() => answer(200, PAGE).replace('application/json', 'text/html'))],
     outcome: passedInClear,
     sent: { status: 200, body: PAGE },
-  },
-  {
-    name: 'a refusal that does not say what it is',
-    plays: [say(() => untyped(answer(400, error('b_operation_not_found'))))],
-    outcome: both('as sent'),
-    sent: { status: 400, body: error('b_operation_not_found') },
-  },
-  {
-    name: 'no JSON',
-    plays: [say(() => answer(200, '{"jwe":'))],
-    outcome: passedInClear,
-    sent: { status: 200, body: '{"jwe":' },
   },
 ];
 
@@ -195,28 +121,7 @@ const forms: readonly HostileCase[] = [
     ],
     outcome: both('good'),
   },
-  {
-    name: 'a 100 that nobody asked for',
-    plays: [say(({ good }) => `HTTP/1.1 100 Continue\r\n\r\n${answer(200, good)}`)],
-    outcome: both('good'),
-  },
   { name: 'a redirect', plays: [say(() => answer(302, '{}', ['location: /elsewhere']))], outcome: unusable },
-  {
-    name: 'HTTP/1.0, up to the end of the connection',
-    plays: [sayAndEnd(({ good }) => `HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${good}`)],
-    outcome: both('good'),
-  },
-  {
-    name: 'trailers',
-    plays: [
-      say(
-        ({ good }) =>
-          `${head('transfer-encoding: chunked', 'trailer: x-device_id')}${chunked(good)}0\r\nx-device_id: of-the-bank\r\n\r\n`,
-      ),
-    ],
-    outcome: both('good'),
-  },
-  { name: 'an answer before the body of the request', plays: [{ ...good, on: 'head' }], outcome: both('good') },
 ];
 
 const errors = [
@@ -236,11 +141,6 @@ const losses: readonly HostileCase[] = [
     name: 'a reset when the connection opens',
     plays: [{ on: 'connection', run: ({ socket }) => void socket.resetAndDestroy() }],
     outcome: both('502 answer_lost', '502 gateway_unreachable'),
-  },
-  {
-    name: 'a reset after the request',
-    plays: [{ run: ({ socket }) => void socket.resetAndDestroy() }],
-    outcome: both('502 answer_lost'),
   },
   {
     name: 'a reset in the middle of the answer',

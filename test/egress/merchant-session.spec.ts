@@ -85,12 +85,6 @@ describe('the session of a merchant', () => {
     });
   };
 
-  it('is there at once when it is held', async () => {
-    await begin();
-    expect(await outcome()).toBe('generation 1');
-    expect(session.facts).toMatchObject({ merchant: 'shop', generation: 1, expiresAtMs: clock.now() + LIFETIME_MS });
-  });
-
   it('is waited for by a request that is earlier than it', async () => {
     broker.on(
       'session',
@@ -194,34 +188,6 @@ describe('the session of a merchant', () => {
     },
   );
 
-  it('is told of when the broker goes away and when it is heard again, once each', async () => {
-    await begin();
-    await heard();
-    await brokerGoesAway();
-    await clock.advance(60_000);
-    expect(lines).toEqual(['the broker is away: newer sessions do not come by themselves']);
-    expect(session.facts.isFollowing).toBe(false);
-    brokerIsBack();
-    for (let looks = 0; looks < 12 && lines.length < 2; looks += 1) await clock.advance(10_000);
-    expect(lines.slice(1)).toEqual(['the broker is heard again: newer sessions come by themselves']);
-    expect(session.facts).toMatchObject({ isFollowing: true, generation: 2 });
-  });
-
-  it('is told of by no line where a stream ends and the next one opens', async () => {
-    await begin();
-    await heard();
-    broker.feeds.at(-1)?.end();
-    await clock.advance(30_000);
-    expect([lines, session.facts.reason]).toEqual([[], undefined]);
-  });
-
-  it('is refused at once when the broker is known to be away', async () => {
-    await begin();
-    await brokerGoesAway();
-    await clock.advance(LIFETIME_MS + 1);
-    expect(await outcome()).toBe('session_unavailable');
-  });
-
   it('goes on to its end while the broker is away, and not beyond', async () => {
     await begin();
     await brokerGoesAway();
@@ -283,38 +249,6 @@ describe('the session of a merchant', () => {
     },
   );
 
-  it('is not missed when it ends while a newer one is held', async () => {
-    await begin();
-    await heard();
-    await hearsFor(LIFETIME_MS / 2);
-    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
-    await clock.settle();
-    await brokerGoesAway();
-    await clock.advance(LIFETIME_MS - 1);
-    expect(lines).toEqual(['the broker is away: newer sessions do not come by themselves']);
-    await clock.advance(1);
-    expect(lines.slice(1)).toEqual(['there is no session: payments of this merchant are refused']);
-  });
-
-  it('is there again when the broker is', async () => {
-    session.start();
-    ask();
-    await clock.advance(FIRST_LOOK_MS);
-    expect(await outcome()).toBe('session_unavailable');
-    broker.on('session', () => json(aDocument(7, clock.now())));
-    ask();
-    await clock.advance(30_000);
-    expect(await outcome()).toBe('generation 7');
-  });
-
-  it('is replaced by what the broker tells of', async () => {
-    await begin();
-    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
-    await clock.settle();
-    expect(await outcome()).toBe('generation 2');
-    expect(session.facts).toMatchObject({ generation: 2, isFollowing: true });
-  });
-
   it('is held back during a hand-over, which is counted', async () => {
     await begin();
     broker.on('handovers', () => new Response(null, { status: 204 }));
@@ -336,15 +270,6 @@ describe('the session of a merchant', () => {
       session.report(1, 'http_401');
       expect(await outcome()).toBe('generation 2');
       expect(broker.bodiesOf('rejections')).toEqual([{ generation: 1, reason: 'http_401' }]);
-    });
-
-    it('is not reported when a newer one is there already', async () => {
-      await begin();
-      broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
-      await clock.settle();
-      session.report(1, 'http_401');
-      expect(await outcome()).toBe('generation 2');
-      expect(broker.bodiesOf('rejections')).toEqual([]);
     });
 
     it('goes on after two seconds at most when the broker is away', async () => {

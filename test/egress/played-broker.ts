@@ -27,12 +27,6 @@ interface Played {
   readonly body: string;
 }
 
-interface Told {
-  readonly event: 'session' | 'handover';
-  readonly data: object;
-}
-
-const sessionEvent = (data: object): Told => ({ event: 'session', data });
 /** In seconds: anything longer than a caller would wait is not waited for. */
 const RETRY_AFTER = {
   overloaded: '60',
@@ -50,8 +44,6 @@ export class PlayedBroker {
   /** The merchant's own key, for answers. */
   readonly merchantKey: KeyPair = generateKeyPair();
   readonly rejections: Rejection[] = [];
-  /** Reports that no call is running, so that a session may be replaced. */
-  readyReports = 0;
   /** If `silent`, every connection is dropped. */
   serves: 'sessions' | 'silent' = 'sessions';
   /** If false, no newer session comes for a rejected one. */
@@ -94,16 +86,8 @@ export class PlayedBroker {
     const session = { merchant, generation, ...parts, serverKey: generateKeyPair() };
     this.#sessions.push(session);
     for (const stream of this.#streams)
-      if (stream.merchant === merchant) this.#send(stream.response, sessionEvent(this.#document(session)));
+      if (stream.merchant === merchant) this.#send(stream.response, this.#document(session));
     return session;
-  }
-
-  /** Tells all followers that a session is about to be replaced. */
-  announceHandover(holdForMs: number, merchant = 'shop'): void {
-    const generation = this.#current(merchant).generation + 1;
-    for (const { merchant: followed, response } of this.#streams)
-      if (followed === merchant)
-        this.#send(response, { event: 'handover', data: { generation, holdForMs, participant: 'p-1' } });
   }
 
   /** The merchants that are followed, each once per follower. */
@@ -128,18 +112,12 @@ export class PlayedBroker {
 
   #session(response: ServerResponse, { path, merchant, body }: Played): void {
     if (path === '/session') return this.#json(response, this.#document(this.#current(merchant)));
-    if (path === '/session/handovers') return this.#ready(response);
     if (path !== '/session/rejections') return this.#problem(response, 404, 'route_not_found');
     const { generation, reason } = JSON.parse(body) as { generation: number; reason: string };
     this.rejections.push({ merchant, generation, reason });
     if (!this.replaces) return this.#problem(response, 503, 'overloaded');
     const current = this.#current(merchant);
     this.#json(response, this.#document(current.generation > generation ? current : this.renew(merchant)));
-  }
-
-  #ready(response: ServerResponse): void {
-    this.readyReports += 1;
-    response.writeHead(204).end();
   }
 
   #stream(request: IncomingMessage, stream: { readonly merchant: string; readonly response: ServerResponse }): void {
@@ -149,7 +127,7 @@ export class PlayedBroker {
     this.#streams.add(stream);
     request.socket.once('close', () => this.#streams.delete(stream));
     const current = this.#current(merchant);
-    this.#send(response, sessionEvent(this.#document(current)));
+    this.#send(response, this.#document(current));
   }
 
   #decrypt(response: ServerResponse, body: string): void {
@@ -189,11 +167,8 @@ export class PlayedBroker {
     };
   }
 
-  #send(response: ServerResponse, { event, data }: Told): void {
-    response.write(`event: ${event}
-data: ${JSON.stringify(data)}
-
-`);
+  #send(response: ServerResponse, session: object): void {
+    response.write(`event: session\ndata: ${JSON.stringify(session)}\n\n`);
   }
 
   #json(response: ServerResponse, body: object): void {

@@ -11,12 +11,6 @@ const GOOD = { good: JSON.stringify(PAID) };
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const HOUR_MS = 3_600_000;
 
-async function expectRefused(paying: Promise<Answer>): Promise<void> {
-  const given = await paying;
-  expect([given.status, given.code]).toEqual([503, 'session_unavailable']);
-  expect(Number(given.headers['retry-after'])).toBeGreaterThan(0);
-}
-
 describe('payments over renewals', () => {
   const closing: { close(): Promise<void> }[] = [];
   /** On it no wait ever ends by itself: what is answered has not waited. */
@@ -77,31 +71,6 @@ describe('payments over renewals', () => {
     expect(broker.rejections).toEqual([]);
   });
 
-  it('wait while the session is handed over, and those that run are let end first', async () => {
-    const { broker, gateway, egress } = await playedStage();
-    const plain = egress.plain();
-    await plain.pay('clear', {});
-    await eventually(() => broker.followers > 0);
-    let answerIt = (): void => undefined;
-    await gateway.script({ run: ({ socket, good }) => (answerIt = () => void socket.write(whole(200, good))) });
-    const running = plain.pay('clear', {});
-    await eventually(() => gateway.seen.length === 1);
-    broker.announceHandover(5_000);
-    expect(broker.readyReports).toBe(0);
-    answerIt();
-    expect(outcomeOf(await running, GOOD)).toBe('good');
-    await eventually(() => broker.readyReports > 0);
-    const held = [plain.pay('clear', {}), plain.pay('sealed', {})];
-    const outcome = await Promise.race([
-      ...held,
-      new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), 300)),
-    ]);
-    expect([outcome, gateway.seen.length]).toEqual(['waits', 1]);
-    const { deviceId } = broker.renew();
-    expect((await Promise.all(held)).map((given) => outcomeOf(given, GOOD))).toEqual(['good', 'good']);
-    expect(gateway.seen.slice(1).flatMap((request) => request.valuesOf('x-device_id'))).toEqual([deviceId, deviceId]);
-  });
-
   it('are neither refused, lost nor doubled when each new session ends the one before at once', async () => {
     const stage = await EgressStage.start({ clock, handover: '2s', settings: { duplicates: 'accepted' } });
     closing.push(stage);
@@ -138,36 +107,6 @@ describe('payments over renewals', () => {
       repeated: 0,
       doubled: 0,
     });
-  });
-
-  it('go on without the broker until the session ends; then there is none, and that is said at once', async () => {
-    const stage = await EgressStage.start({ clock });
-    closing.push(stage);
-    const egress = await stage.egress();
-    const callers = egress.callers();
-    for (const caller of callers) await caller.pay('clear', orderRequest());
-    await stage.closeBroker();
-    for (const caller of callers) {
-      const given = await caller.pay('clear', orderRequest());
-      expect(given.text).toContain('hppOrderId');
-    }
-    await clock.advance(HOUR_MS);
-    for (const caller of callers) for (const route of ROUTES) await expectRefused(caller.pay(route, orderRequest()));
-    const { totals } = await stage.ledger();
-    expect(totals).toMatchObject({ refused: 0, repeated: 0, doubled: 0 });
-  });
-
-  it('are told that they were carried out, when only the opening of the answer fails', async () => {
-    const { broker, gateway, egress } = await playedStage();
-    for (const caller of egress.callers()) {
-      await caller.pay('clear', {});
-      await gateway.script();
-      broker.opens = false;
-      const given = await caller.pay('sealed', {});
-      expect([given.status, given.code]).toEqual([502, 'answer_unopened']);
-      expect(gateway.seen).toHaveLength(1);
-      broker.opens = true;
-    }
   });
 });
 

@@ -133,11 +133,6 @@ describe('what the egress says of payments', () => {
     expect(metrics).toMatch(/session_egress_repeats_total\{[^}]*merchant="shop"[^}]*\} \d+/);
     expect(metrics).toMatch(/session_egress_dead_sessions_total\{[^}]*code="b_expired_token"[^}]*\} \d+/);
   });
-
-  it('it ends in good order', async () => {
-    const other = await EgressProcess.start({ broker, gatewayUrl: gateway.url });
-    expect(await other.stop()).toBe(0);
-  });
 });
 
 /** Attempts by unknown callers. @returns what they presented */

@@ -5,11 +5,9 @@ import { PlayedStage } from './played-stage.js';
 import { RawConnection } from './raw-exchange.js';
 import { aClient } from './running-egress.js';
 
-const FLOOD_BYTES = 2_000_000;
 const ORDER = { merchantRequestId: 'order-1', coinAmount: 100 };
 
-describe('an egress before callers that send requests in advance and read no answer', () => {
-  const greedy: RawConnection[] = [];
+describe('an egress with more connections than it takes', () => {
   let stage: PlayedStage;
 
   const started = endedAfterAll();
@@ -18,28 +16,6 @@ describe('an egress before callers that send requests in advance and read no ans
     const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const connections = { max: 40, perAddress: 30 };
     stage = started.add(await PlayedStage.start({ telemetry, connections }), (it) => it.close());
-    started.add(greedy, (all) => all.forEach((connection) => connection.vanish()));
-  });
-
-  async function flood(url: string, path: string): Promise<void> {
-    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-    for (let count = 0; count < 20; count += 1) {
-      const connection = await RawConnection.to(url);
-      connection.socket.pause();
-      connection.write(request.repeat(FLOOD_BYTES / request.length));
-      greedy.push(connection);
-    }
-  }
-
-  it('makes the payments of everybody else, and answers probes', async () => {
-    const { egress, gateway } = stage;
-    await flood(egress.url, '/ecom/execute_request/hpp/v1/create-order');
-    await flood(egress.managementUrl, '/livez');
-    for (let count = 0; count < 10; count += 1) {
-      await gateway.script();
-      expect((await egress.plain().pay('clear', ORDER)).status).toBe(200);
-      expect((await fetch(`${egress.managementUrl}/livez`)).status).toBe(200);
-    }
   });
 
   it('counts the connections that it refuses', async () => {

@@ -17,9 +17,6 @@ export interface Group<Test> {
   readonly comment?: string;
   readonly private?: Jwk | { readonly keys: readonly Jwk[] };
   readonly public?: Jwk | { readonly keys: readonly Jwk[] };
-  readonly keySize?: number;
-  readonly ivSize?: number;
-  readonly tagSize?: number;
   readonly tests: readonly (Vector & Test)[];
 }
 

@@ -55,11 +55,6 @@ describe('the management port of the egress', () => {
     expect([response.status, await response.text()]).toEqual([200, 'metrics 1\n']);
   });
 
-  it('answers HEAD without a body', async () => {
-    const response = await ask('/readyz', { method: 'HEAD' });
-    expect([response.status, await response.text()]).toEqual([200, '']);
-  });
-
   it.each(['/', '/livez/', '/constructor', '/ecom/execute_request/x', '//'])('has nothing at %s', async (path) => {
     const response = await ask(path);
     expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
@@ -100,20 +95,6 @@ describe('the management port of the egress', () => {
   it('refuses headers that are too large', async () => {
     const response = await ask('/livez', { headers: { 'x-large': 'x'.repeat(9_000) } });
     expect([response.status, await response.json()]).toEqual([431, expect.objectContaining({ status: 431 })]);
-  });
-
-  it('answers what is not HTTP with a problem, and ends the connection', async () => {
-    const socket = connect(Number(new URL(management.url).port), '127.0.0.1');
-    let received = '';
-    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
-    socket.write('not HTTP at all\r\n\r\n');
-    await once(socket, 'close');
-    expect(received).toMatch(/^HTTP\/1\.1 400 /);
-  });
-
-  it('names the address that is taken', async () => {
-    const { port } = new URL(management.url);
-    await expect(open(Number(port))).rejects.toMatchObject({ code: 'address_in_use' });
   });
 
   it('ends all connections when it closes, those that never asked for anything as well', async () => {
