@@ -230,6 +230,14 @@ describe('a fault', () => {
       expect([response.status, await response.text()]).toEqual([status, '']);
     });
 
+    it('firewall_page answers as the firewall before the gateway does', async () => {
+      await sandbox.fault({ kind: 'firewall_page', status: 403 });
+      const response = await sandbox.authorize();
+      expect([response.status, response.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
+      expect(response.headers.get('set-cookie')).toMatch(/^visid_incap=/);
+      expect(await response.text()).toMatch(/^<!DOCTYPE html>[^]*Incident ID: [\da-f]{24}/);
+    });
+
     it('garbage_body answers with what is not JSON', async () => {
       await sandbox.fault({ kind: 'garbage_body', status: 502, text: '<html>' });
       const response = await sandbox.authorize();

@@ -131,6 +131,18 @@ describe('payments at the played gateway', () => {
       expect([status, code]).toEqual([200, 'VALIDATION_ERROR']);
     });
 
+    it('has a page where the customer pays, and a status for those who ask', async () => {
+      const { hppOrderId, redirectUrl, statusUrl } = (await desk.createOrder()).body;
+      const page = await (await fetch(String(redirectUrl))).text();
+      expect(page).toContain('Pay 125.00 UAH?');
+      const action = /action="([^"]+outcome=SUCCESS)"/.exec(page)?.[1] ?? '';
+      const paid = await sandbox.send(action, { body: '' });
+      expect(await paid.text()).toContain('SUCCESS');
+      expect(await (await fetch(String(statusUrl))).json()).toEqual({ hppOrderId, orderStatus: 'SUCCESS' });
+      expect((await sandbox.send(action, { body: '' })).status).toBe(409);
+      expect((await fetch(`${sandbox.url}/hpp/orders/none`)).status).toBe(404);
+    });
+
     it('is created whatever unknown members are there', async () => {
       expect((await desk.createOrder({ loyalty: { level: 3 } })).code).toBeUndefined();
     });
@@ -150,6 +162,7 @@ describe('payments at the played gateway', () => {
         transactionCurrency: '980',
         cardNumberMask: '4111********1111',
       });
+      expect(first).not.toHaveProperty('approvalCode');
       const { body: second } = await desk.executePurchase(first['operationId']);
       expect(second).toMatchObject({
         operationId: first['operationId'],

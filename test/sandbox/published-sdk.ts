@@ -72,13 +72,6 @@ export class PublishedSdk {
     return checked(await this.#postSealed('/payments/v3/refund', request), answers.refund);
   }
 
-  /** A notification as it arrived at the merchant's server. */
-  async openNotification(headers: Readonly<Record<string, unknown>>, body: string): Promise<Members> {
-    const isSealed = headers['x-encrypted_body'] === 'true';
-    const content = JSON.parse(isSealed ? await this.#open(body) : body) as Members;
-    return checked(content, 'ecomOrderId' in content ? answers.orderNotification : answers.operation);
-  }
-
   async #authorize(): Promise<Authorization> {
     const { apiUrl, serviceCode } = this.#settings;
     const response = await fetch(`${apiUrl}/api-gateway/authorize_virtual_device`, {

@@ -115,23 +115,6 @@ export const answers = {
     'rrn?': isFullText,
     ...dates,
   },
-  orderNotification: {
-    ecomOrderId: isFullText,
-    coinAmount: isNumber,
-    merchantId: isFullText,
-    statusUrl: isFullText,
-    redirectUrl: isFullText,
-    notificationUrl: isFullText,
-    notificationEncryption: isTruth,
-    hppOrderId: isFullText,
-    merchantRequestId: isFullText,
-    paymentMethods: isTexts,
-    orderStatus: isFullText,
-    'createDate?': isDate,
-    'expiredOrderDate?': isDate,
-    'operation?': (value: unknown) => faultsOf(value, operation).length === 0,
-  },
-  operation,
 } as const satisfies Readonly<Record<string, Schema>>;
 
 /** Names of the members that are missing, of another type, or null; also of those that are in no table. */

@@ -37,18 +37,4 @@ describe('the log of calls', () => {
     expect(kept.at(-1)?.sequence).toBe(100);
     expect([log.total, log.inFlight]).toEqual([100, 100]);
   });
-
-  it('tells listeners of arrivals, ends and resets, until they stop listening', () => {
-    const log = new CallLog(new FakeClock(), 10);
-    let events = 0;
-    const stop = log.listen(() => (events += 1));
-    const call = log.begin(start);
-    call.end({ outcome: 'success' });
-    call.end({ outcome: 'success' });
-    log.reset();
-    expect(events).toBe(3);
-    stop();
-    log.begin(start);
-    expect(events).toBe(3);
-  });
 });

@@ -16,24 +16,12 @@ describe('the book of sessions', () => {
     book = new SessionBook(clock);
   });
 
-  it('takes a session until the moment of its expiry', async () => {
-    const session = book.create(merchant(), 1_000);
-    await clock.advance(999);
-    expect(book.standing(session)).toEqual({ state: 'live' });
-    await clock.advance(1);
-    expect(book.standing(session)).toEqual({ state: 'expired', msgCode: 'b_expired_token' });
-  });
-
   it('never gives two sessions anything in common', () => {
     const sessions = Array.from({ length: 20 }, () => book.create(merchant(), 1_000));
     for (const member of ['authToken', 'deviceId', 'refreshToken'] as const) {
       expect(new Set(sessions.map((session) => session[member])).size).toBe(20);
     }
     expect(new Set(sessions.map(({ serverKey }) => serverKey.jwk.x)).size).toBe(20);
-  });
-
-  it('gives the short form no refreshToken', () => {
-    expect(book.create(merchant({ form: 'short' }), 1_000).refreshToken).toBeUndefined();
   });
 
   it('ends the older session of a merchant that supersedes, after the grace of the first that came after it', async () => {
@@ -51,29 +39,6 @@ describe('the book of sessions', () => {
     const mine = book.create(merchant({ supersedes: true }), 60_000);
     book.create(merchant({ id: 'other', supersedes: true }), 60_000);
     expect(book.standing(mine)).toEqual({ state: 'live' });
-  });
-
-  it('says of a revoked session what it was revoked with, also when it has expired since', async () => {
-    const session = book.create(merchant(), 1_000);
-    expect(book.revoke(session.id, 'b_auth_token_expired')).toBe(true);
-    await clock.advance(2_000);
-    expect(book.standing(session)).toEqual({ state: 'revoked', msgCode: 'b_auth_token_expired' });
-    expect(book.revoke(99, 'b_auth_token_expired')).toBe(false);
-  });
-
-  it('revokes all sessions of one merchant', () => {
-    const mine = book.create(merchant(), 1_000);
-    const other = book.create(merchant({ id: 'other' }), 1_000);
-    expect(book.revokeAll('shop', 'b_used_token')).toBe(1);
-    expect([book.standing(mine).state, book.standing(other).state]).toEqual(['revoked', 'live']);
-  });
-
-  it('forgets the sessions of a merchant', () => {
-    const session = book.create(merchant(), 1_000);
-    book.forget('shop');
-    expect(book.byDevice(session.deviceId)).toBeUndefined();
-    expect(book.standing(session).msgCode).toBe('b_unknown_device');
-    expect(book.list()).toEqual([]);
   });
 
   it('forgets the oldest of more than a thousand sessions of a merchant', () => {
