@@ -164,10 +164,6 @@ describe('what is missing', () => {
     expect(said.at(-1)).toBe('Tests that need what is missing are skipped, and counted at the end.');
   });
 
-  it('is named, too, when it could not be installed', () => {
-    expect(provided({ mayInstall: true, install: () => undefined }).said).toHaveLength(4);
-  });
-
   it('is a failure in CI, but for data beside the checkout, which its suites tell', () => {
     expect(provided({ isCi: true }).code).toBe(1);
     expect(provided({ isCi: true, mayInstall: true }).code).toBe(0);
@@ -183,25 +179,10 @@ describe('the report of skipped tests', () => {
     testResults: tests.map(([status, title]) => ({ status, ancestorTitles: [title] })),
   });
 
-  it('says nothing where all tests ran', () => {
-    expect(reporter.reportOf([suite('a.spec.ts', ['passed', 'it'])], machine)).toEqual([]);
-  });
-
   it('names the files of tests that were skipped in silence', () => {
     const lines = reporter.reportOf([suite('a.spec.ts', ['passed', 'it'], ['pending', 'it'])], machine);
     expect(lines).toContain('  without a reason: 1 test in a.spec.ts');
     expect(lines.at(-1)).toBe('Skipped in all: 1 test in 1 suite, 0 of them as a whole.');
-  });
-
-  it('adds up by what was needed', () => {
-    const needy = ['pending', 'a suite [needs jq]'] as const;
-    const both = ['pending', 'a suite [needs jq, of-its-own]'] as const;
-    const lines = reporter.reportOf([suite('a.spec.ts', needy, needy), suite('b.spec.ts', needy, both)], machine);
-    expect(lines[2]).toMatch(/^ {2}jq: 3 tests in 2 suites \(jq cannot be found; .*install jq\)$/);
-    expect(lines[3]).toMatch(
-      /^ {2}jq, of-its-own: 1 test in 1 suite \(jq cannot be found; .*; of-its-own is missing\)$/,
-    );
-    expect(lines.at(-1)).toBe('Skipped in all: 4 tests in 2 suites, 2 of them as a whole.');
   });
 });
 

@@ -12,8 +12,8 @@ interface Part {
   readonly seconds?: number;
 }
 interface Turns {
-  readonly turnsOf: (parts: readonly Part[], most?: number) => readonly (readonly Part[])[];
-  readonly turn: (parts: readonly Part[], given: number) => { readonly chosen: readonly Part[]; readonly line: string };
+  readonly turnsOf: (parts: readonly Part[]) => readonly (readonly Part[])[];
+  readonly turn: (parts: readonly Part[], given: number) => { readonly chosen: readonly Part[] };
 }
 
 const load = async <Module>(file: string): Promise<Module> =>
@@ -24,7 +24,6 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 const SHORT_S = 180;
 const suites = globSync('{apps,libs,test}/**/*.verify-spec.ts', { cwd: root });
-const secondsOf = (group: readonly Part[]): number => group.reduce((sum, { seconds = 0 }) => sum + seconds, 0);
 
 describe('the parts of verify', () => {
   it.each(suites)('one has %s, and no other does', (suite) => {
@@ -64,28 +63,6 @@ describe('the turns of the short parts', () => {
 
   it('are of parts that take less than three minutes each', () => {
     expect(short.filter(({ seconds = 0 }) => seconds >= SHORT_S)).toEqual([]);
-  });
-
-  it('take about as long as each other', () => {
-    const each = turns.map(secondsOf);
-    expect(Math.max(...each)).toBeLessThan(2 * Math.min(...each));
-  });
-
-  it('have long parts alone, and short ones together', () => {
-    const sized = [10, 50, 20, 90, 30].map((seconds) => ({ ...short[0], name: `${seconds}`, seconds }) as Part);
-    expect(turnsOf(sized, 2).map(secondsOf)).toEqual([100, 100]);
-    expect(turnsOf(sized).map((group) => group.map(({ name }) => name))).toEqual([
-      ['90'],
-      ['50'],
-      ['30'],
-      ['20'],
-      ['10'],
-    ]);
-  });
-
-  it('say which they are', () => {
-    const names = turns[1]?.map(({ name }) => name).join(', ');
-    expect(turn(parts, turns.length + 1).line).toBe(`turn 2 of ${turns.length} (run ${turns.length + 1}): ${names}`);
   });
 });
 
