@@ -243,16 +243,4 @@ describe('the names of a scrape', () => {
     expect(declared.length).toBeGreaterThan(50);
     expect(declared.map(scrapedName)).toEqual(declared.map(translated));
   });
-
-  it('have their unit at the end, whichever spelling of the rules is in force', () => {
-    const words = { s: 'seconds', By: 'bytes', '': '' } as const;
-    for (const each of declared) {
-      const unit = words[each.unit as keyof typeof words];
-      expect([each.name, familyOf(each).endsWith(unit)]).toEqual([each.name, true]);
-    }
-  });
-
-  it('name each metric once', () => {
-    expect(new Set(declared.map(scrapedName)).size).toBe(declared.length);
-  });
 });
