@@ -94,9 +94,9 @@ export class WatchedReplicas {
     return (await fetch(`${this.replicas[0]?.url}/v1/merchants/${merchant}/session`, { headers })).status;
   }
 
-  async reject(merchant: string, generation: number): Promise<number> {
+  async reject(merchant: string, generation: number, replica = this.replicas[0]): Promise<number> {
     const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
-    return (await this.#ask(merchant, '/rejections', init)).status;
+    return (await this.#ask(merchant, '/rejections', init, replica)).status;
   }
 
   /** Runs the command line as somebody who may do everything here. */
@@ -266,9 +266,12 @@ export class WatchedReplicas {
   }
 }
 
-/** @returns the generation that this replica serves, or undefined if it serves none */
-export async function servedBy({ url }: Replica, merchant: string): Promise<number | undefined> {
-  const headers = { authorization: `Bearer ${TOKEN}` };
+/**
+ * @param prefer for how long it may wait for one, as the header of this name
+ * @returns the generation that this replica serves, or undefined if it serves none
+ */
+export async function servedBy({ url }: Replica, merchant: string, prefer = ''): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${TOKEN}`, prefer };
   const response = await fetch(`${url}/v1/merchants/${merchant}/session`, { headers });
   return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
 }
