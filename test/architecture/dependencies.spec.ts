@@ -96,15 +96,3 @@ describe('the packages of npm ci', () => {
     expect(both.filter(([name, version]) => own[name] !== version)).toEqual([]);
   });
 });
-
-describe('a licence', () => {
-  it.each([
-    ['MIT', true],
-    ['(MIT OR GPL-3.0)', true],
-    ['(MIT AND GPL-3.0)', false],
-    ['GPL-3.0', false],
-    [undefined, false],
-  ])('that is %s may be shipped: %s', (expression, expected) => {
-    expect(isAllowed(expression, SHIPPED)).toBe(expected);
-  });
-});
