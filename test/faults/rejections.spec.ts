@@ -111,3 +111,29 @@ describe('a renewal before its time that was given up', () => {
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 });
+
+describe('a generation that nobody here knows', () => {
+  it('was never issued where the store has none: a report gets the session there is, and costs no call', async () => {
+    const cluster = await Cluster.running();
+    const { generation } = cluster.session();
+    expect(await after(cluster, report(cluster, generation + 1))).toMatchObject({
+      kind: 'already_newer',
+      session: { generation },
+    });
+    expect(cluster.gateway.calls).toHaveLength(1);
+    const { wishes } = cluster.first.replica;
+    expect(await after(cluster, wishes.generationHeld('shop', generation + 1))).toBe(0);
+    expect(await wishes.generationHeld('shop', generation)).toBe(generation);
+  });
+
+  it('may have been issued while only the store could tell: it is believed, and a report is told so', async () => {
+    const cluster = await Cluster.running();
+    const { generation } = cluster.session();
+    for (const store of cluster.stores) store.down = true;
+    const { wishes } = cluster.first.replica;
+    expect(await after(cluster, wishes.generationHeld('shop', generation + 1))).toBe(generation + 1);
+    const reported = after(cluster, report(cluster, generation + 1));
+    await expect(reported).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+});

@@ -59,6 +59,35 @@ describe('renewal', () => {
     expect(triggers).toEqual(['startup', 'schedule']);
   });
 
+  it('tells who listens of each newer session, and what is left of it; of one that it replaced, nothing is', async () => {
+    const cluster = new Cluster();
+    const { held } = cluster.first.replica;
+    const heard: number[] = [];
+    const stop = held.onAnyNewer(({ generation }) => heard.push(generation));
+    await cluster.clock.advance(MINUTE);
+    const first = cluster.session();
+    // Its moments are whole milliseconds: one less counts.
+    const leftTo = (at: typeof first.renewAt): number => msBetween(cluster.clock.now(), at) - 1;
+    const [expiresInMs, renewInMs] = [leftTo(first.expiresAt), leftTo(first.renewAt)];
+    expect(held.leftOf(first)).toEqual({ expiresInMs, renewInMs });
+    await cluster.clock.advance(12 * MINUTE);
+    expect(held.leftOf(first)).toEqual({ expiresInMs: 0, renewInMs: 0 });
+    expect(heard).toEqual([first.generation, cluster.session().generation]);
+    stop();
+    await cluster.clock.advance(12 * MINUTE);
+    expect(heard).toHaveLength(2);
+  });
+
+  it('warns of a gateway whose clock is an hour ahead', async () => {
+    const cluster = new Cluster();
+    const now = cluster.clock.now();
+    cluster.gateway.answerNext({ gatewayDate: plusMs(now, HOUR), expiresAt: plusMs(now, HOUR + 900_000) });
+    await cluster.clock.advance(1_000);
+    const [skewed] = cluster.first.events.of('clock_skew');
+    expect(skewed).toMatchObject({ merchant: 'shop', beyondTolerance: true });
+    expect(Math.abs((skewed?.skewMs ?? 0) - HOUR)).toBeLessThan(1_000);
+  });
+
   it('warns with the numbers when no second attempt fits before expiry', async () => {
     const cluster = new Cluster({ lifetimeMs: 20_000 });
     await cluster.clock.advance(1_000);
@@ -97,6 +126,38 @@ describe('reads', () => {
       }
     }
     expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('announced before they wait start a renewal where there is nothing to serve, and none where there is', async () => {
+    const cluster = new Cluster();
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(2 * MINUTE);
+    cluster.gateway.answerAlways(undefined);
+    const { replica, events } = cluster.first;
+    for (let second = 0; second < 12; second += 1) {
+      replica.wishes.demand('shop');
+      await cluster.clock.advance(SECOND);
+    }
+    expect(events.of('renewal_finished').at(-1)).toMatchObject({ trigger: 'demand', outcome: 'success' });
+    const calls = cluster.gateway.calls.length;
+    replica.wishes.demand('shop');
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.gateway.calls).toHaveLength(calls);
+  });
+
+  it('for a newer session than one that is held get it when it is there, or nothing in their time', async () => {
+    const cluster = await Cluster.running();
+    const { generation } = cluster.session();
+    const { wishes } = cluster.first.replica;
+    const wanted = { merchant: 'shop', signal: neverAborted };
+    const [soon, later] = [
+      wishes.newerThan(generation, { ...wanted, waitMs: MINUTE }),
+      wishes.newerThan(generation, { ...wanted, waitMs: HOUR }),
+    ];
+    await cluster.clock.advance(13 * MINUTE);
+    expect(await soon).toBeUndefined();
+    expect((await later)?.generation).toBe(cluster.session().generation);
+    expect(cluster.session().generation).toBeGreaterThan(generation);
   });
 
   it('are served at once past the margin, however long the call takes that is under way', async () => {

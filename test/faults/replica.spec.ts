@@ -360,3 +360,58 @@ describe('a replica that has stopped', () => {
     expect([timers, late, cluster.clock.pendingTasks]).toEqual([0, [], 0]);
   });
 });
+
+describe('a machine that slept for ten minutes', () => {
+  it('has a session that is as old as the store says, and one whose clock alone was set has not', async () => {
+    const left = async (isStoreAhead: boolean): Promise<number> => {
+      const cluster = await Cluster.running();
+      cluster.clockOf(0).aheadMs = 10 * MINUTE;
+      if (isStoreAhead) cluster.storeClock.aheadMs = 10 * MINUTE;
+      await cluster.clock.advance(5 * SECOND);
+      return cluster.first.replica.held.leftOf(cluster.session()).expiresInMs;
+    };
+    // Of fifteen minutes, one and some seconds have passed in either case.
+    expect(Math.round((await left(true)) / MINUTE)).toBe(4);
+    expect(Math.round((await left(false)) / MINUTE)).toBe(14);
+  });
+});
+
+describe('a replica that is told that its store refuses', () => {
+  it('gives that as the reason until it is told that it is back', async () => {
+    const cluster = await Cluster.running();
+    const { replica } = cluster.first;
+    replica.storeRefuses();
+    expect(replica.facts('shop').store).toBe('store_refuses');
+    await replica.resync();
+    expect(replica.facts('shop').store).toBeUndefined();
+  });
+});
+
+describe('a call that ends in a bug', () => {
+  it('is reported, and is followed by another one', async () => {
+    const cluster = new Cluster();
+    const { gateway } = cluster;
+    const createSession = gateway.createSession.bind(gateway);
+    gateway.createSession = () => Promise.reject(bug);
+    await cluster.clock.advance(SECOND);
+    expect(cluster.first.events.of('broken')).toContainEqual(
+      expect.objectContaining({ activity: 'renewal', error: bug }),
+    );
+    gateway.createSession = createSession;
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.session().generation).toBeGreaterThan(0);
+  });
+});
+
+describe('a merchant that is listed as due long before it is', () => {
+  it('is read again, and neither claimed nor renewed', async () => {
+    const cluster = await Cluster.running();
+    const [store] = cluster.stores as [FaultyStore];
+    store.attach(altered('due', () => async () => ({ merchants: ['shop'] }))(cluster.store));
+    const [claims, reads] = [store.asksFor('claim'), store.asksFor('read')];
+    await cluster.clock.advance(MINUTE);
+    expect(store.asksFor('claim')).toBe(claims);
+    expect(store.asksFor('read')).toBeGreaterThan(reads + 5);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+});

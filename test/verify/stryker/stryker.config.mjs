@@ -21,5 +21,4 @@ export default {
     reportMutants: true,
   },
   timeoutMS: 6_000,
-  thresholds: { high: 95, low: 90, break: 90 },
 };
