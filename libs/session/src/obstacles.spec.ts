@@ -15,7 +15,6 @@ describe('a budget of several windows', () => {
     'is the same in whatever order its windows stand': [[day, storm], [5, 95, 98], 5],
     'waits for as many calls to leave as a lowered window wants gone': [[{ calls: 1, perMs: 100 }], [20, 60], 60],
     'lets a call through in the very millisecond in which one leaves': [[{ calls: 1, perMs: 100 }], [0], undefined],
-    'refuses for a whole window where one allows no call at all': [[storm, { calls: 0, perMs: 70 }], [], 70],
   };
 
   it.each(Object.entries(table))('%s', (_name, [budget, callsAtMs, retryInMs]) => {

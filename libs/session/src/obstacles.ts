@@ -104,7 +104,6 @@ export function waitForBudget(
 }
 
 function waitForWindow(callsAtMs: readonly number[], window: CreateCallWindow, nowMs: number): BudgetWait | undefined {
-  if (window.calls < 1) return { retryInMs: window.perMs, window };
   const callAtMs = callsAtMs[callsAtMs.length - window.calls];
   if (callAtMs === undefined || callAtMs + window.perMs <= nowMs) return undefined;
   return { retryInMs: callAtMs + window.perMs - nowMs, window };

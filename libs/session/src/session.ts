@@ -94,7 +94,7 @@ export interface SessionSettings {
   readonly handoverMs: number;
 }
 
-/** At most `calls` create calls in any `perMs`. */
+/** At most `calls` create calls, which are one at least, in any `perMs`. */
 export interface CreateCallWindow {
   readonly calls: number;
   readonly perMs: number;

@@ -131,7 +131,7 @@ describe('firstDue', () => {
 
 describe('the budget of create calls', () => {
   it('never lets more calls into any window than it allows, and never makes one wait longer than needed', () => {
-    const window = fc.record({ calls: fc.integer({ min: 0, max: 4 }), perMs: fc.integer({ min: 1, max: 50 }) });
+    const window = fc.record({ calls: fc.integer({ min: 1, max: 4 }), perMs: fc.integer({ min: 1, max: 50 }) });
     const budgets = fc.array(window, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(budgets, fc.array(fc.nat(20), { maxLength: 60 }), (budget, pauses) => {

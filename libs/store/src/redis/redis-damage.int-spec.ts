@@ -79,6 +79,7 @@ const damages: Record<string, (merchant: string) => Promise<unknown>> = {
   'its failure has 60 MB': (merchant) => client.hset(hashOf(merchant), { failure: 'x'.repeat(60_000_000) }),
   'its owner has a megabyte': (merchant) => client.hset(hashOf(merchant), { owner: 'x'.repeat(1_000_000) }),
   'its due moment is infinite': (merchant) => client.zadd(keys.due, '+inf', merchant),
+  'its moment of publication is a word': (merchant) => client.hset(hashOf(merchant), { publishedAt: 'word' }),
   'its hash is gone': (merchant) => client.del(hashOf(merchant)),
   'it has unknown fields': (merchant) => client.hset(hashOf(merchant), { '': '', later: 'version' }),
 };
@@ -117,6 +118,7 @@ describeWith('redis-server', 'a record that is damaged', () => {
   it.each<[string, (generation: number) => object]>([
     ['its hash is a string', () => ({ kind: 'absent' })],
     ['every number is beyond belief', () => ({ kind: 'absent' })],
+    ['its moment of publication is a word', (generation) => ({ kind: 'unopenable', generation })],
     ['its sealed session has 60 MB', (generation) => ({ kind: 'unopenable', generation })],
   ])('is that for every reader: %s', async (name, stored) => {
     const generation = await published('shop');
@@ -250,6 +252,8 @@ describeWith('redis-server', 'a text', () => {
     expect((await stateOf('shop')).failure).toMatchObject({ kind: 'refused' });
     await write({ failure: failureOf(65_537) });
     expect((await stateOf('shop')).failure).toBeUndefined();
+    await write({ sealed: 'x'.repeat(65_537) });
+    expect(await stateOf('shop')).not.toHaveProperty('failure');
   });
 
   it('that names somebody is looked at up to 1 KiB', async () => {

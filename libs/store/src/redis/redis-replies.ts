@@ -17,9 +17,9 @@ export function readClaimReply(reply: unknown, { merchant, owner }: ClaimRequest
   }
 }
 
-/** What read.lua returns for one merchant; absent texts are empty. */
+/** What read.lua returns for one merchant; a failure that is absent is empty. */
 export type ReadReply = readonly [
-  stored: readonly [kind: string, generation: string, sealed: string, ageMs: string],
+  stored: readonly [kind: string, generation: string, ageMs?: string, sealed?: string],
   failure: string,
   dueInMs: string,
   report?: readonly [ageMs: string, heldUpBy: string, heldUpForMs: string, diedEarly: string],
@@ -45,7 +45,7 @@ export async function readState(reply: ReadReply, reading: StateReading): Promis
 }
 
 async function readSession(stored: ReadReply[0], { merchant, keysOf }: StateReading): Promise<StoredSession> {
-  const [kind, generationText, sealed, ageText] = stored;
+  const [kind, generationText, ageText, sealed = ''] = stored;
   const [generation, ageMs] = [Number(generationText), Number(ageText)];
   if (kind === 'absent') return { kind };
   if (kind === 'unchanged') return { kind, ageMs };

@@ -51,7 +51,6 @@ end
 
 -- Until the window lets another call through: once the calls-th newest has left it.
 local function wait_for(calls, window)
-  if calls < 1 then return window end
   local leaves_last = redis.call('ZRANGE', KEYS[2], -calls, -calls, 'WITHSCORES')
   local made_at = tonumber(leaves_last[2])
   return made_at and made_at + window - now or 0

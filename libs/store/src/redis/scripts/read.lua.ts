@@ -7,8 +7,9 @@ export const readScript = defineScript(
 -- KEYS[1]    due moments (sorted set: merchant -> ms)
 -- KEYS[i+1]  the i-th merchant (hash)
 -- ARGV       per merchant: name, generation that the reader has (0: none)
--- returns    { now in ms, per merchant { stored, failure, due in ms, report } }; absent texts are empty
---            stored: { kind (absent | session | unchanged | unopenable), generation, sealed session, age ms }
+-- returns    { now in ms, per merchant { stored, failure, due in ms, report } }; a failure that is absent is empty
+--            stored: { 'absent' | 'unopenable', generation } | { 'unchanged', generation, age ms }
+--            | { 'session', generation, age ms, sealed session }
 --            report that it is dead, only if there is one: { age ms, what held up a newer one then, for how many ms,
 --            died early (1 | 0) }
 present(KEYS[1], 'zset')
@@ -17,11 +18,11 @@ local states = { whole(now) }
 
 local function stored(record, known, sealed)
   local generation = whole(record.generation)
-  if record.generation == 0 then return { 'absent', generation, '', '' } end
-  if not sealed or not record.published_at then return { 'unopenable', generation, '', '' } end
+  if record.generation == 0 then return { 'absent', generation } end
+  if not sealed or not record.published_at then return { 'unopenable', generation } end
   local age = whole(now - record.published_at)
-  if record.generation == known then return { 'unchanged', generation, '', age } end
-  return { 'session', generation, sealed, age }
+  if record.generation == known then return { 'unchanged', generation, age } end
+  return { 'session', generation, age, sealed }
 end
 
 -- The index has the merchant, not after its due moment, and not so long before now that due.lua forgets it. A server that
