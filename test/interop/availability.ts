@@ -1,1 +1,0 @@
-export { describeWith } from '#libs/testing';
