@@ -2,6 +2,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
+/** Of the changes, in per cent: if fewer are noticed, the run fails. */
+export const LEAST_SCORE = 90;
+
 const root = join(import.meta.dirname, '..', '..');
 /** A run of the longest spec takes some seconds; a run that hangs counts as noticing, too. */
 const HANGS_AFTER_MS = 240_000;

@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
+import { LEAST_SCORE } from '../../mutation/noticed.mjs';
 import { targets } from './targets.mjs';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -20,9 +21,6 @@ const { values, positionals } = parseArgs({
     name: { type: 'string' },
   },
 });
-/** Of the changes, in percent: fewer that are noticed are a failure. */
-const LEAST_SCORE = 90;
-
 const target = targets[positionals[0]];
 if (target === undefined) throw new Error(`name what is to be mutated: ${Object.keys(targets).join(', ')}`);
 
