@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith, endedAfterAll, freePort, LoopbackServer, TestAuthority, toolPath } from '#libs/testing';
-import { goProgram } from '../e2e/go-program.js';
+import { goProgram } from './go-program.js';
 import { type Members, orderRequest } from '../sandbox/order-request.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';

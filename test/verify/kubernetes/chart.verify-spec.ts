@@ -1,4 +1,4 @@
-import { describeWith } from '../../interop/availability.js';
+import { describeWith } from '#libs/testing';
 import { allChecks } from './all-checks.js';
 import { chart, options, template, valuesOf } from './intents.js';
 import { kubernetesPrograms, run } from './kubernetes-programs.js';

@@ -1,4 +1,4 @@
-import { describeWith } from '../../interop/availability.js';
+import { describeWith } from '#libs/testing';
 import { allChecks } from './all-checks.js';
 import { type Damage, damages } from './damages.js';
 import { renderIntents } from './intents.js';

@@ -2,9 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import { FakeClock } from '#libs/testing';
+import { describeWith, FakeClock } from '#libs/testing';
 import { runCli } from '../../../apps/cli/src/program.js';
-import { describeWith } from '../../interop/availability.js';
 import { kubernetesPrograms, root, run, runLine } from './kubernetes-programs.js';
 import { madeByOthers, type Manifest, parsed, render } from './manifests.js';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createManagementServer } from '../../../apps/broker/src/management/management-server.js';
-import { describeWith } from '../../interop/availability.js';
+import { describeWith } from '#libs/testing';
 import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
 import { egressConfigurationOf, memoryFaults } from './egress-checks.js';

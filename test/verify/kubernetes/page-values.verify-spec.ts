@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { describeWith } from '../../interop/availability.js';
+import { describeWith } from '#libs/testing';
 import { allChecks } from './all-checks.js';
 import { egressConfigurationOf } from './egress-checks.js';
 import { chart, renderIntents, template, type Values, valuesOf } from './intents.js';
