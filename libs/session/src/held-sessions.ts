@@ -13,8 +13,6 @@ type HeldListener = (session: Session) => void;
 /** A merchant at this replica: what is known of it, and who waits for that to change. Nothing here decides anything. */
 export interface Entry {
   merchant: Merchant;
-  /** Removed from the configuration: forgotten as soon as nothing is under way for it. */
-  isRemoved: boolean;
   /** Those who wait for a newer session, or for an attempt to fail. */
   readonly waiting: Set<() => void>;
   readonly sharing: ((result: RenewalResult) => void)[];
@@ -72,7 +70,6 @@ export class HeldSessions {
     if (known !== undefined) return known;
     const entry: Entry = {
       merchant: unknownMerchant(id),
-      isRemoved: false,
       waiting: new Set(),
       sharing: [],
       rejectedUpTo: 0,

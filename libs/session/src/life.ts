@@ -229,7 +229,7 @@ function wanted(merchant: Merchant, given: Wanted, now: Turn): Merchant {
   const wish = wishOf(merchant, given, now);
   const refusal = refusalOf(merchant, wish, now);
   if (refusal === undefined) return entering(merchant, wish, now);
-  const blocked = isImpatient(merchant, wish, now) ? cutShort(merchant, now) : undefined;
+  const blocked = isImpatient(merchant, now) ? cutShort(merchant, now) : undefined;
   if (blocked === undefined) return ended(merchant, refusal, now);
   return entering({ ...merchant, blocked }, { ...wish, ignoresBackOff: true, cutsShort: refusal }, now);
 }
@@ -262,11 +262,10 @@ function refusalOf(merchant: Merchant, wish: Wish, now: Now): ClaimRefusal | und
  * A back-off spares a gateway in trouble, and payments wait for its end: while there is nothing live to use, it is cut
  * short within a share of the budget. What only a person can mend is not asked for sooner.
  */
-function isImpatient(merchant: Merchant, { trigger }: Wish, now: Now): boolean {
+function isImpatient(merchant: Merchant, now: Now): boolean {
   const failure = merchant.failure?.kind;
   if (failure === 'refused' || failure === 'revoked') return false;
-  const { cutsBackOffShort } = triggers[trigger];
-  return cutsBackOffShort === 'always' || (cutsBackOffShort === 'with_nothing_live' && liveForMsOf(merchant, now) <= 0);
+  return liveForMsOf(merchant, now) <= 0;
 }
 
 /** There is room at the gateway. The wait for it may have been long: everything is checked again. */
@@ -528,9 +527,7 @@ function notCreated(merchant: Merchant, failure: GatewayFailure, now: Turn): Mer
 }
 
 function withFailure(merchant: Merchant, { failure, retryInMs }: Failed, now: Now): Merchant {
-  const refusal = { kind: 'backing_off', retryInMs } as const;
-  const blocked = retryInMs > 0 ? blockedBy(merchant.blocked, refusal, now) : merchant.blocked;
-  return { ...merchant, failure, blocked };
+  return { ...merchant, failure, blocked: blockedBy(merchant.blocked, { kind: 'backing_off', retryInMs }, now) };
 }
 
 /** The merchant is idle again, and whoever shared the wish is told. */
@@ -749,7 +746,9 @@ function reviewed(merchant: Merchant, now: Turn): Merchant {
   return { ...merchant, isSaidForeign: isForeign, isSaidEnded: merchant.isSaidEnded || isEnded };
 }
 
+/** Nothing comes with time to a merchant that is no longer configured. */
 function wakeAtMsOf(merchant: Merchant, now: Now): number {
+  if (now.settings === undefined) return Infinity;
   const { lookAtMs, held, isSaidEnded, isSaidForeign } = merchant;
   const endsAtMs = held === undefined || isSaidEnded ? Infinity : now.ms + serveFactsOf(merchant, now).leftMs;
   return Math.ceil(Math.min(lookAtMs, endsAtMs, isSaidForeign ? now.ms + REVIEW_MS : Infinity));

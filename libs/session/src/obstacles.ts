@@ -16,8 +16,6 @@ interface TriggerRules {
   readonly mindsRefusals: boolean;
   /** It is not held up by the back-off after a failure. */
   readonly ignoresBackOff: boolean;
-  /** When it does not wait for the end of a back-off, within a share of the budget. */
-  readonly cutsBackOffShort: 'never' | 'with_nothing_live' | 'always';
   /** What it waits for after another of its kind, if it replaces something of use: then it may spend a share only. */
   readonly coolDown: { readonly replaces: 'fresh' | 'living'; readonly atLeastMs: number } | undefined;
   readonly handsOver: boolean;
@@ -29,7 +27,6 @@ const planned = {
   waitsForDue: true,
   mindsRefusals: false,
   ignoresBackOff: false,
-  cutsBackOffShort: 'never',
   coolDown: undefined,
   handsOver: false,
   waitsForOthers: true,
@@ -43,14 +40,12 @@ export const triggers: Readonly<Record<RenewalTrigger, TriggerRules>> = {
     ...planned,
     waitsForDue: false,
     mindsRefusals: true,
-    cutsBackOffShort: 'with_nothing_live',
     coolDown: { replaces: 'fresh', atLeastMs: EARLY_RENEWAL_COOL_DOWN_MS },
   },
   rejection: {
     ...planned,
     waitsForDue: false,
     mindsRefusals: true,
-    cutsBackOffShort: 'always',
     coolDown: { replaces: 'living', atLeastMs: REJECTION_COOL_DOWN_MS },
     waitsForOthers: false,
   },

@@ -188,7 +188,6 @@ export class SessionReplica {
    */
   async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
     for (const id of removed) this.#remove(id);
-    for (const id of added) this.held.entryOf(id).isRemoved = false;
     try {
       await this.#readPages(added);
     } catch (error) {
@@ -291,7 +290,7 @@ export class SessionReplica {
   #feed(entry: Entry, input: Input): void {
     const before = entry.merchant;
     const now = { ...this.now(before.id), chance: this.#ports.random() };
-    const { merchant, effects } = step(before, input, entry.isRemoved ? { ...now, settings: undefined } : now);
+    const { merchant, effects } = step(before, input, now);
     this.#inFlight += Number(isInFlight(merchant)) - Number(isInFlight(before));
     this.held.keep(entry, merchant);
     if (generationOf(merchant) > generationOf(before)) this.#adopted(entry);
@@ -299,23 +298,16 @@ export class SessionReplica {
     if (failure !== undefined && failure.at !== before.failure?.at)
       this.#gateways.failed(this.#ports.merchants.gatewayIdOf(id), id, failure.kind);
     for (const effect of effects) this.#perform(entry, effect);
-    if (merchant.wakeAtMs !== before.wakeAtMs && !entry.isRemoved) this.#planWake(merchant.wakeAtMs);
+    this.#planWake(merchant.wakeAtMs);
   }
 
-  /**
-   * One timer for the moments of all: that every merchant is looked at takes less than a millisecond for ten thousand,
-   * and nothing has to be kept in order.
-   */
+  /** One timer for the moments of all, which rings at the earliest: nothing has to be kept in order. */
   #wake(): void {
     const { ms } = this.held.moment;
     for (const entry of [...this.held.entries]) {
-      if (entry.merchant.wakeAtMs <= ms && !entry.isRemoved) this.#feed(entry, { on: 'wake' });
+      if (entry.merchant.wakeAtMs <= ms) this.#feed(entry, { on: 'wake' });
+      else this.#planWake(entry.merchant.wakeAtMs);
     }
-    let nextMs = Infinity;
-    for (const { merchant, isRemoved } of this.held.entries) {
-      if (merchant.wakeAtMs > ms && !isRemoved) nextMs = Math.min(nextMs, merchant.wakeAtMs);
-    }
-    this.#planWake(nextMs);
   }
 
   #planWake(atMs: number): void {
@@ -441,7 +433,7 @@ export class SessionReplica {
       entry.traced?.(result);
       entry.traced = undefined;
       for (const resolve of entry.sharing.splice(0)) resolve(result);
-      if (entry.isRemoved) this.held.forget(entry.merchant.id);
+      this.#forgetIfRemoved(entry);
     },
   };
 
@@ -473,9 +465,13 @@ export class SessionReplica {
   #remove(id: string): void {
     const entry = this.held.find(id);
     if (entry === undefined) return;
-    entry.isRemoved = true;
     entry.led?.end('cut');
-    if (entry.merchant.phase.at === 'idle') this.held.forget(id);
+    this.#forgetIfRemoved(entry);
+  }
+
+  /** As soon as nothing is under way for it. */
+  #forgetIfRemoved({ merchant: { id, phase } }: Entry): void {
+    if (phase.at === 'idle' && this.#ports.merchants.settingsOf(id) === undefined) this.held.forget(id);
   }
 
   // ---- All of them: what is heard, read, offered, due
@@ -557,7 +553,7 @@ export class SessionReplica {
   async #offerAll(): Promise<void> {
     for (const entry of [...this.held.entries]) {
       const { held } = entry.merchant;
-      if (held !== undefined && held.kept !== 'in_store' && !entry.isRemoved) this.#feed(entry, { on: 'store_back' });
+      if (held !== undefined && held.kept !== 'in_store') this.#feed(entry, { on: 'store_back' });
     }
     await this.#offers.idle();
   }

@@ -136,7 +136,7 @@ export class Wishes {
   /** Starts a renewal if there is nothing to serve, for a caller who will hear the outcome. */
   demand(merchant: string): void {
     const demanded = async (): Promise<void> => {
-      if (this.peek(merchant) === undefined) await this.#confirmClock(merchant);
+      await this.#confirmClock(merchant);
       if (this.peek(merchant) === undefined) await this.#follow(merchant, { trigger: 'demand' });
     };
     this.#inBackground(demanded());
