@@ -242,6 +242,7 @@ describe('a participant', () => {
     const asked = (): number => cluster.stores[0]?.asksFor('announce') ?? 0;
     handovers.ready({ merchant: 'shop', generation: 7, participant: 'somebody' });
     handovers.ready({ merchant: 'nobody', generation: 7, participant: 'somebody' });
+    for (const merchant of ['shop', 'nobody']) handovers.hear({ step: 'ended', merchant, generation: 7 });
     expect(asked()).toBe(0);
     await cluster.clock.advance(10 * SECOND);
     const before = asked();

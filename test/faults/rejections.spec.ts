@@ -1,5 +1,8 @@
+import { BrokerError } from '#libs/errors';
 import type { RejectionAnswer } from '#libs/session';
+import { altered } from './altered-store.js';
 import { Cluster, neverAborted } from './cluster.js';
+import type { FaultyStore } from './faulty-store.js';
 
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
   const { wishes } = cluster.at(replica).replica;
@@ -33,6 +36,48 @@ describe('a rejected session', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
     expect(new Set(answers.map(generationOf)).size).toBe(1);
     expect(Math.min(...answers.map(generationOf))).toBeGreaterThan(dead);
+  });
+
+  it('is told of with what the consumer said, and as the first of its generation', async () => {
+    const cluster = await Cluster.running();
+    const { generation } = cluster.session();
+    const { wishes } = cluster.first.replica;
+    const named = { merchant: 'shop', generation, reason: 'b_used_token', consumer: 'checkout' };
+    await after(cluster, wishes.reject({ ...named, waitMs: 7_000, signal: neverAborted }));
+    const anonymous = { merchant: 'shop', generation, waitMs: 7_000, signal: neverAborted };
+    await after(cluster, wishes.reject(anonymous));
+    const told = { event: 'session_rejected', merchant: 'shop', generation };
+    expect(cluster.first.events.of('session_rejected')).toEqual([
+      { ...told, reason: 'b_used_token', consumer: 'checkout', result: 'renewed', isFirst: true },
+      { ...told, result: 'already_newer', isFirst: false },
+    ]);
+  });
+
+  it('is replaced by what another replica has made meanwhile, once the store has been read', async () => {
+    const cluster = await Cluster.running({ replicas: 2 });
+    const [, store] = cluster.stores as [FaultyStore, FaultyStore];
+    const dead = cluster.session().generation;
+    store.losesAnnouncements = true;
+    await after(cluster, report(cluster, dead), 100);
+    const release = store.holdNextAnswerOf('read');
+    const answer = await after(cluster, report(cluster, dead, 1));
+    release();
+    expect(answer).toMatchObject({ kind: 'renewed', session: { generation: cluster.session().generation } });
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('is not replaced by it while the store does not say what it has, and is asked about again in a second', async () => {
+    let isSilent = false;
+    const silent = new BrokerError('store_unavailable');
+    const wrapStore = altered('read', (store) => (known) => (isSilent ? Promise.reject(silent) : store.read(known)));
+    const cluster = await Cluster.running({ replicas: 2, wrapStore });
+    const [, store] = cluster.stores as [FaultyStore, FaultyStore];
+    const dead = cluster.session().generation;
+    store.losesAnnouncements = true;
+    await after(cluster, report(cluster, dead), 100);
+    isSilent = true;
+    const answer = after(cluster, report(cluster, dead, 1), 10);
+    await expect(answer).rejects.toMatchObject({ reason: 'store_silent', retryAfterMs: 1_000 });
   });
 
   it('does not clear a back-off', async () => {
@@ -124,6 +169,12 @@ describe('a generation that nobody here knows', () => {
     const { wishes } = cluster.first.replica;
     expect(await after(cluster, wishes.generationHeld('shop', generation + 1))).toBe(0);
     expect(await wishes.generationHeld('shop', generation)).toBe(generation);
+  });
+
+  it('may have been issued before a replica that knows of none at all began', async () => {
+    const cluster = new Cluster();
+    const { wishes } = cluster.first.replica;
+    expect(await after(cluster, wishes.generationHeld('nobody', 7))).toBe(7);
   });
 
   it('may have been issued while only the store could tell: it is believed, and a report is told so', async () => {

@@ -55,6 +55,60 @@ describe('a replica with something that the store has not', () => {
   });
 });
 
+describe('a store that was emptied', () => {
+  it('is told of every merchant as soon as it is seen to lack one', async () => {
+    // With this chance, it is the second that is looked at.
+    const cluster = await Cluster.running({ merchants: ['shop', 'stall'] });
+    cluster.emptyStore();
+    await cluster.clock.advance(3 * SECOND);
+    cluster.addReplica();
+    await cluster.clock.advance(100);
+    for (const id of ['shop', 'stall']) expect(cluster.session(1, id)).toEqual(cluster.session(0, id));
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('many merchants that are due at once', () => {
+  const merchants = Array.from({ length: 100 }, (_, index) => `shop-${index}`);
+
+  it('have sixty-four calls of one replica in flight, however many gateways they have', async () => {
+    const cluster = new Cluster({ merchants, gatewayIdOf: (id) => id, latencyMs: 500 });
+    await cluster.clock.advance(MINUTE);
+    expect([cluster.gateway.calls.length, cluster.gateway.mostInFlightInAll]).toEqual([100, 64]);
+  });
+
+  it('of one gateway are left to other replicas where this one has no room for them', async () => {
+    const cluster = new Cluster({ merchants, latencyMs: 500 });
+    await cluster.clock.advance(400);
+    expect(merchants.filter((id) => cluster.first.replica.isRenewing(id))).toHaveLength(16);
+  });
+});
+
+describe('a read', () => {
+  it('of a session that is fresh asks the store nothing', async () => {
+    const cluster = await Cluster.running();
+    const asked = cluster.stores[0]?.asked.length;
+    await cluster.first.replica.wishes.read(read);
+    expect(cluster.stores[0]?.asked).toHaveLength(asked ?? 0);
+  });
+
+  it('of the store that ends in a bug is reported, and made again', async () => {
+    let isBroken = true;
+    const wrapStore = altered('read', (store) => (known) => (isBroken ? Promise.reject(bug) : store.read(known)));
+    const cluster = await Cluster.running({
+      wrapStore: (store, replica) => (replica === 1 ? wrapStore(store) : store),
+      replicas: 2,
+    });
+    const broken = { event: 'broken', activity: 'refresh', error: bug };
+    cluster.stores[1]?.announce({ kind: 'changed', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER });
+    await cluster.clock.advance(10);
+    expect(cluster.at(1).events.of('broken')).toContainEqual(broken);
+    isBroken = false;
+    await cluster.clock.advance(SECOND);
+    expect(cluster.session(1)).toEqual(cluster.session(0));
+  });
+});
+
 describe('a store that has been shown to do everything', () => {
   it('is well, whatever it had refused before', async () => {
     const cluster = new Cluster({ latencyMs: 300 });
@@ -88,6 +142,19 @@ describe('a merchant that was removed', () => {
     await cluster.clock.advance(HOUR);
     const aboutIt = store?.asked.filter((question) => JSON.stringify(question.arguments).includes('tickets'));
     expect(aboutIt).toEqual([]);
+  });
+
+  it('while it was being read is forgotten all the same', async () => {
+    const cluster = await Cluster.running({ merchants: ['shop', 'tickets'] });
+    const [store] = cluster.stores as [FaultyStore];
+    const release = store.holdNextAnswerOf('read');
+    store.announce({ kind: 'gap' });
+    await cluster.clock.advance(SECOND);
+    cluster.merchants = ['shop'];
+    void cluster.first.replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
+    release();
+    await cluster.clock.advance(SECOND);
+    expect(cluster.first.replica.held.find('tickets')).toBeUndefined();
   });
 });
 

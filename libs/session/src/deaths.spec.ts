@@ -1,6 +1,6 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
-import { areForeign, beforeNext, overAt, reportedDeathOf } from './deaths.js';
+import { areForeign, beforeNext, overAt, quietMs, reportedDeathOf } from './deaths.js';
 import { type Effect, type Input, step } from './life.js';
 import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
@@ -152,9 +152,18 @@ describe('the count of early deaths', () => {
 describe('somebody else', () => {
   it('is there after two early deaths in a row, and is told of once', () => {
     const deaths = new Deaths().holding(10, 1);
-    expect(deaths.isForeign).toBe(false);
+    expect([deaths.isForeign, overAt(deaths.merchant, deaths.now)]).toEqual([false, undefined]);
     deaths.judge(10).pass(1_000);
     expect([deaths.isForeign, deaths.said]).toEqual([true, [true]]);
+    // Nobody knows when somebody stops who has just ended a session.
+    expect(overAt(deaths.merchant, deaths.now)).toBeUndefined();
+  });
+
+  it('is said to be quiet since the last report, or since the session was made', () => {
+    const deaths = new Deaths().holding(11, 2).pass(5_000);
+    expect(quietMs(deaths.merchant, deaths.now)).toBe(5_000);
+    deaths.reject(11);
+    expect(quietMs(deaths.pass(3_000).merchant, deaths.now)).toBe(3_000);
   });
 
   it('is there until a newer session has outlived an early death, and that is known beforehand', () => {
@@ -200,11 +209,11 @@ describe('a report that something lasting kept from being acted on', () => {
       .flatMap((effect) => (effect.do === 'report' ? [effect.report] : []));
 
   it('is told to the store with what holds up a newer session, and to people until then', () => {
-    const deaths = new Deaths().holding(10, 0);
+    const deaths = new Deaths().holding(10, 0).pass(10_000);
     expect(unreplaced(deaths, spent)).toEqual([
       { generation: 10, ageMs: 0, mayProve: false, heldUp: { by: 'budget', forMs: 60_000 } },
     ]);
-    expect(deaths.reported).toEqual({ shareSpentUntil: plusMs(START, 60_000) });
+    expect(deaths.reported).toEqual({ shareSpentUntil: plusMs(START, 70_000) });
     expect(deaths.pass(60_000).reported).toEqual({});
     expect(deaths.pass(900_000).reported).toBeUndefined();
   });
@@ -221,6 +230,13 @@ describe('a report that something lasting kept from being acted on', () => {
     expect(told.map((reports) => reports.length)).toEqual([1, 0, 1]);
     deaths.pass(PAUSE_MS / 2);
     expect(unreplaced(deaths, { ...spent, retryInMs: 1 })).toMatchObject([{ ageMs: 0 }]);
+  });
+
+  it('is told again when what holds it up is of another kind, and not for the same', () => {
+    const deaths = new Deaths().holding(10, 0);
+    const silent = { kind: 'store_down', retryInMs: 1_000 } as const;
+    const told = [silent, silent, spent, spent, silent].map((result) => unreplaced(deaths, result).length);
+    expect(told).toEqual([1, 0, 1, 0, 1]);
   });
 
   it('is told again when the store did not answer, or has lost it', () => {

@@ -3,9 +3,8 @@ import { anIssuedSession, aRecordedFailure, aSession, someSettings } from '#libs
 import { GatewayFailure, type GatewayFailureKind } from './gateway-failure.js';
 import { type Effect, type Input, step } from './life.js';
 import { generationOf, heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
-import type { RenewalTrigger } from './ports/session-events.js';
+import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
 import type { Lease, StoredState } from './ports/session-store.js';
-import { floorOf } from './session.js';
 import fc from 'fast-check';
 
 const MINUTE = 60_000;
@@ -14,6 +13,8 @@ const START = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
 /** One merchant, fed by hand. */
 class Play {
   merchant: Merchant;
+  /** What people are told, in order. */
+  readonly told: SessionEvent[] = [];
   now: Now = {
     ms: 0,
     wall: START,
@@ -37,6 +38,7 @@ class Play {
   feed(input: Input): readonly Effect[] {
     const { merchant, effects } = step(this.merchant, input, this.now);
     this.merchant = merchant;
+    this.told.push(...effects.flatMap((effect) => (effect.do === 'emit' ? [effect.event] : [])));
     return effects.filter((effect) => effect.do !== 'emit');
   }
 
@@ -97,12 +99,21 @@ describe('a renewal', () => {
     const play = new Play();
     expect(names(play.feed({ on: 'wanted', trigger: 'startup' }))).toEqual(['enter']);
     expect(names(play.feed({ on: 'admitted' }))).toEqual(['claim']);
-    expect(names(play.feed(granted()))).toEqual(['create']);
+    const effects = play.feed(granted());
+    expect(names(effects)).toEqual(['create']);
+    // The lease of 15 s, less what is kept for writing the result.
+    expect(found(effects, 'create').withinMs).toBe(13_000);
     play.pass(50);
     expect(names(play.create())).toEqual(['publish']);
     expect([generationOf(play.merchant), play.merchant.held?.kept]).toEqual([1_000, 'here_alone']);
     expect(resultOf(play.feed({ on: 'published', answer: 'published' }))).toEqual({ kind: 'renewed' });
     expect([play.merchant.phase.at, play.merchant.held?.kept]).toEqual(['idle', 'in_store']);
+    const [generation, merchant, trigger] = [1_000, 'shop', 'startup'] as const;
+    expect(play.told).toEqual([
+      { event: 'lease_granted', merchant, trigger },
+      { event: 'session_adopted', merchant, generation, source: 'own', ageMs: 0, serverKeyChanged: false },
+      { event: 'renewal_finished', merchant, trigger, generation, durationMs: 50, outcome: 'success' },
+    ]);
   });
 
   it.each<[RenewalTrigger, string, number]>([
@@ -122,6 +133,38 @@ describe('a renewal', () => {
     expect([coolDownFor('b_expired_token'), coolDownFor(undefined)]).toEqual([10_000, pauseMs]);
   });
 
+  it.each<[RenewalTrigger, number]>([
+    ['demand', 0],
+    ['rejection', someSettings().foreignAuthorizerPauseMs],
+  ])('for %s beside a session past its margin, which lives, has a cool-down of %d ms', (trigger, coolDownMs) => {
+    const play = new Play(served()).pass(14.7 * MINUTE);
+    expect(found(play.wish(trigger), 'claim').request.coolDownMs).toBe(coolDownMs);
+  });
+
+  it('is neither claimed by a replica that stops, nor while others are to be heard first, but for a rejection', () => {
+    const resultFor = (now: Partial<Now>, trigger: RenewalTrigger = 'demand'): unknown => {
+      const play = new Play();
+      play.now = { ...play.now, ...now };
+      const effects = play.wish(trigger);
+      return names(effects).includes('claim') ? 'claim' : resultOf(effects);
+    };
+    expect(resultFor({ isStopping: true })).toEqual({ kind: 'stopping', retryInMs: 1_000 });
+    expect(resultFor({ graceMs: 700 })).toEqual({ kind: 'held', retryInMs: 700 });
+    expect(resultFor({ graceMs: 700, isStoreDown: true })).toEqual({ kind: 'store_down', retryInMs: 1_000 });
+    expect(resultFor({ graceMs: 700 }, 'rejection')).toBe('claim');
+  });
+
+  it('gives a lease back that something newer came before, until that is due', () => {
+    const play = new Play();
+    play.wish();
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 2_000, createdAt: START }), ageMs: 0 } });
+    const effects = play.feed(granted());
+    expect(resultOf(effects)).toEqual({ kind: 'already_newer' });
+    expect(names(effects)).toEqual(['release', 'end', 'read']);
+    // Twelve of its fifteen minutes, less the millisecond that is not known.
+    expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 12 * MINUTE - 1 });
+  });
+
   it('is shared by all who wish while it is under way, and waits for nobody once somebody cannot wait', () => {
     const play = new Play(served());
     play.wish();
@@ -135,7 +178,7 @@ describe('a renewal', () => {
     expect(found(play.claim({ remainingMs: 16_000 }), 'hand_over').limitMs).toBe(1_000);
     play.now = { ...play.now, isStopping: true };
     const effects = play.feed({ on: 'handed_over' });
-    expect(found(effects, 'release')).toMatchObject({ release: { called: false }, resumes: true });
+    expect(found(effects, 'release')).toMatchObject({ release: { called: false, nextDueInMs: 0 }, resumes: true });
     expect(resultOf(effects)).toMatchObject({ kind: 'stopping' });
   });
 
@@ -181,6 +224,11 @@ describe('a renewal', () => {
     expect(names(play.create())).toEqual(['publish']);
     expect(resultOf(play.feed({ on: 'published', answer: 'published' }))).toMatchObject({ kind: 'stopping' });
     expect(play.merchant.held).toBeUndefined();
+    const failed = new Play();
+    failed.claim();
+    failed.now = { ...failed.now, settings: undefined };
+    expect(resultOf(failed.fail('transient'))).toMatchObject({ kind: 'stopping' });
+    expect(failed.merchant).toMatchObject({ phase: { at: 'idle' }, failure: undefined, wakeAtMs: Infinity });
   });
 });
 
@@ -265,13 +313,31 @@ describe('a call that failed', () => {
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
   });
 
-  it('for a reason that only a person can mend is tried again by nobody but an operator', () => {
+  it.each(['refused', 'revoked'] as const)('as %s is tried again by nobody but an operator', (kind) => {
     const play = new Play();
-    play.claim();
-    play.fail('refused');
-    play.pass(1_000);
+    play.claim({ failures: 5 });
+    play.fail(kind);
+    play.pass(MINUTE);
     expect(resultOf(play.wish('rejection'))).toMatchObject({ kind: 'backing_off' });
     expect(names(play.wish('operator'))).toEqual(['enter', 'claim']);
+  });
+
+  it('is told with what was asked for and when it is tried again, and as a timeout if it was cut off by its own time', () => {
+    const play = new Play();
+    play.claim({}, 'demand');
+    play.pass(700);
+    play.fail('aborted');
+    expect(play.merchant.failure).toEqual({ kind: 'timeout', at: play.now.wall });
+    const retryInMs = 1_500;
+    const said = {
+      merchant: 'shop',
+      trigger: 'demand',
+      generation: 1_000,
+      durationMs: 700,
+      outcome: 'timeout',
+      retryInMs,
+    };
+    expect(play.told.at(-1)).toMatchObject({ event: 'renewal_finished', ...said, failure: { kind: 'aborted' } });
   });
 
   it('is abandoned, not failed, when the replica stops', () => {
@@ -311,6 +377,18 @@ describe('what the store has', () => {
     expect(generationOf(play.merchant)).toBe(11);
     const effects = play.read({ stored: { kind: 'session', session: aSession({ generation: 9 }), ageMs: 0 } });
     expect([generationOf(play.merchant), names(effects)]).toEqual([11, ['offer']]);
+    const said = { event: 'session_adopted', generation: 11, source: 'store', serverKeyChanged: false };
+    expect(play.told).toEqual([expect.objectContaining(said)]);
+  });
+
+  it('is told to have another key where it has', () => {
+    const play = new Play(served());
+    const { serverPublic } = aSession();
+    for (const [index, changed] of [{ x: 'other' }, { y: 'other' }].entries()) {
+      const session = aSession({ generation: 11 + index, serverPublic: { ...serverPublic, ...changed } });
+      play.read({ stored: { kind: 'session', session, ageMs: 0 } });
+    }
+    expect(play.told).toMatchObject([{ serverKeyChanged: true }, { serverKeyChanged: true }]);
   });
 
   it('clears what stood in the way, and what was said of the session before', () => {
@@ -329,6 +407,37 @@ describe('what the store has', () => {
     play.pass(play.merchant.lookAtMs);
     expect(names(play.feed({ on: 'wake' }))).toEqual(['read']);
     expect(names(play.read({ stored: { kind: 'unchanged', ageMs: 0 } }))).toEqual(['enter']);
+  });
+
+  it('is not renewed if a newer one is found when it is looked at', () => {
+    const play = new Play(served());
+    play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
+    play.pass(play.merchant.lookAtMs).feed({ on: 'wake' });
+    const moments = { createdAt: play.now.wall, renewAt: plusMs(play.now.wall, MINUTE) };
+    const session = aSession({ generation: 11, ...moments, expiresAt: plusMs(play.now.wall, 2 * MINUTE) });
+    expect(play.read({ stored: { kind: 'session', session, ageMs: 0 } })).toEqual([]);
+  });
+
+  it('is asked for at once when something newer is heard of, soon when it is not known what, and not for the rest', () => {
+    const play = new Play(served());
+    expect(play.feed({ on: 'heard', generation: 11 })).toEqual([{ do: 'read', isUrgent: true }]);
+    expect(play.feed({ on: 'heard' })).toEqual([{ do: 'read', isUrgent: false }]);
+    expect(play.feed({ on: 'heard', generation: 10 })).toEqual([]);
+  });
+
+  it('is looked at when its moment has come, and no sooner', () => {
+    const lookAtMs = (merchant: Partial<Merchant>, state: Parameters<Play['read']>[0]): number => {
+      const play = new Play(merchant);
+      play.read(state);
+      const { lookAtMs: atMs } = play.merchant;
+      expect(play.pass(atMs - 1).feed({ on: 'wake' })).toEqual([]);
+      expect(play.pass(1).feed({ on: 'wake' })).toEqual([{ do: 'read', isUrgent: true }]);
+      return atMs;
+    };
+    // Two seconds after the end of a lease or of a back-off, every 15 s with a tenth of chance, or after its renewal.
+    expect(lookAtMs({}, { dueInMs: 3_000 })).toBe(5_000);
+    expect(lookAtMs({}, { dueInMs: MINUTE })).toBe(13_500);
+    expect(lookAtMs(served(), { stored: { kind: 'unchanged', ageMs: 0 } })).toBe(12 * MINUTE - 1 + 2_000);
   });
 
   it('is told once to open with none of our keys, and is what a renewal has to exceed', () => {
@@ -359,6 +468,16 @@ describe('what people are told', () => {
     const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
     const session = aSession({ generation: 11, ...moments });
     expect(said(play.read({ stored: { kind: 'session', session, ageMs: 0 } }))).toEqual(['service_resumed']);
+    const over = aSession({ generation: 10, createdAt: START });
+    const late = new Play();
+    expect(said(late.read({ stored: { kind: 'session', session: over, ageMs: 0 }, ageMs: 20 * MINUTE }))).toEqual([
+      'service_ended',
+    ]);
+  });
+
+  it('is nothing of a machine that slept without a session', () => {
+    const play = new Play();
+    expect([play.feed({ on: 'slept', forMs: MINUTE }), play.merchant.held]).toEqual([[], undefined]);
   });
 });
 
@@ -421,27 +540,5 @@ describe('whatever happens', () => {
         }
       }),
     );
-  });
-});
-
-describe('the floor of a claim', () => {
-  /** What a store whose clock and memory are behind grants: the first number above the floor. */
-  const grantedAbove = (floor: number): number => floor + 1;
-  const floors = fc.nat(2_000_000_000_000);
-
-  it('leads to a fence above what it has to exceed, by no more than a round, in one class for each replica', () => {
-    fc.assert(
-      fc.property(fc.uuid(), floors, floors, (owner, one, other) => {
-        const fence = grantedAbove(floorOf(owner, one));
-        expect(fence).toBeGreaterThan(one);
-        expect(fence - one).toBeLessThanOrEqual(1_024);
-        expect(fence % 1_024).toBe(grantedAbove(floorOf(owner, other)) % 1_024);
-      }),
-    );
-  });
-
-  it('keeps two replicas apart that know the same', () => {
-    const fences = ['a', 'b', 'c', 'd'].map((owner) => floorOf(owner, 1_000));
-    expect(new Set(fences).size).toBe(4);
   });
 });

@@ -161,6 +161,7 @@ describe('why a person gets no newer session', () => {
   it('is what kept a call from being made, whatever failed before', () => {
     const byBudget = because({ spent, failure }, 'budget_exhausted');
     expect(byBudget).toEqual({ code: 'budget_exhausted', spent, effect: 'no_call' });
+    expect(because({}, 'budget_exhausted')).toEqual({ code: 'budget_exhausted', effect: 'no_call' });
     const byStore = because({ spent, failure, store: 'store_refuses' }, 'store_down');
     expect(byStore).toEqual({ code: 'store_refuses', effect: 'no_call' });
     expect(because({ store: 'store_silent' })).toBeUndefined();

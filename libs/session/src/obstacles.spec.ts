@@ -1,6 +1,17 @@
 import { plusMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
-import { budgetInForce, longestWindowMs, waitForBudget } from './obstacles.js';
+import { type Now, unknownMerchant } from './merchant.js';
+import {
+  blockedBy,
+  budgetInForce,
+  isBudgetSpent,
+  longestWindowMs,
+  retryInMsOf,
+  spentWait,
+  standingFor,
+  waitForBudget,
+} from './obstacles.js';
+import type { ClaimRefusal } from './ports/session-store.js';
 import type { CreateCallBudget, Session } from './session.js';
 
 const storm = { calls: 2, perMs: 10 };
@@ -63,5 +74,70 @@ describe('the budget in force', () => {
     expect(budgetInForce(someSettings({ budget: written }), lasting(15 * MINUTE_MS))).toEqual(written);
     const week = [{ calls: 30, perMs: 7 * DAY_MS }];
     expect(budgetInForce(someSettings({ budget: week }), lasting(HOUR_MS))).toEqual(week);
+  });
+});
+
+describe('a refusal', () => {
+  const now: Now = {
+    ms: 1_000,
+    wall: aSession().createdAt,
+    suspectMs: 0,
+    chance: 0,
+    settings: someSettings(),
+    graceMs: 0,
+    isStoreDown: false,
+    isStopping: false,
+  };
+  const early = { coolDownMs: 10_000 };
+  const plain = { coolDownMs: 0 };
+  const after = (refusal: ClaimRefusal, wish: { readonly coolDownMs: number }): ReturnType<typeof unknownMerchant> => ({
+    ...unknownMerchant('shop'),
+    blocked: blockedBy({}, refusal, { ms: now.ms, wish }),
+  });
+  const inSeconds = (retryInMs: number): readonly [ClaimRefusal, ClaimRefusal, ClaimRefusal] => [
+    { kind: 'cooled_down', retryInMs },
+    { kind: 'budget_exhausted', retryInMs },
+    { kind: 'held', retryInMs },
+  ];
+  const [cooledDown, spent, held] = inSeconds(5_000);
+
+  it.each<[string, readonly [ClaimRefusal, { readonly coolDownMs: number }], readonly [unknown, unknown]]>([
+    ['by a cool-down stands for whoever would replace a living session', [cooledDown, early], [cooledDown, undefined]],
+    ['by a share of the budget stands for the same', [spent, early], [spent, undefined]],
+    ['by the whole budget stands for everybody', [spent, plain], [spent, spent]],
+    ['by a lease stands for everybody', [held, early], [held, held]],
+    ['as not due stands for nobody', [{ kind: 'not_due', retryInMs: 5_000 }, plain], [undefined, undefined]],
+  ])('%s', (_name, [refusal, wish], standing) => {
+    const merchant = after(refusal, wish);
+    expect([standingFor(merchant, early, now), standingFor(merchant, plain, now)]).toEqual(standing);
+    const later = { ...now, ms: now.ms + 5_000 };
+    expect([standingFor(merchant, early, later), standingFor(merchant, plain, later)]).toEqual([undefined, undefined]);
+  });
+
+  it('by a longer cool-down says nothing of a shorter one', () => {
+    const merchant = after(cooledDown, { coolDownMs: 600_000 });
+    expect(standingFor(merchant, early, now)).toBeUndefined();
+    expect(standingFor(merchant, { coolDownMs: 600_000 }, now)).toEqual(cooledDown);
+  });
+
+  it('of the share shows a spent budget, and holds the schedule up for nothing', () => {
+    const merchant = after(spent, early);
+    expect([isBudgetSpent(merchant, now), retryInMsOf(merchant, now), spentWait(merchant, now)]).toEqual([
+      true,
+      undefined,
+      undefined,
+    ]);
+    expect(isBudgetSpent(merchant, { ...now, ms: now.ms + 5_000 })).toBe(false);
+  });
+
+  it('of the whole names its window while that is in the configuration, and lasts as long as the longer count', () => {
+    const refusal: ClaimRefusal = { kind: 'budget_exhausted', retryInMs: 5_000, perMs: short.perMs };
+    const merchant = after(refusal, plain);
+    expect(spentWait(merchant, now)).toEqual({ retryInMs: 5_000, window: short });
+    expect(retryInMsOf(merchant, now)).toBe(5_000);
+    const lowered = { ...now, settings: someSettings({ budget: [{ calls: 1, perMs: 6_000 }] }) };
+    expect(spentWait(merchant, lowered)).toEqual({ retryInMs: 5_000, window: undefined });
+    const called = { ...merchant, callsAtMs: [now.ms] };
+    expect(spentWait(called, lowered)).toMatchObject({ retryInMs: 6_000, window: { perMs: 6_000 } });
   });
 });

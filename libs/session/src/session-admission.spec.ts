@@ -43,12 +43,12 @@ describe('admitting what the gateway issued', () => {
   });
 
   it.each([0, -1, -3_600_000])('refuses a session that expires %d ms after it arrived', (leftMs) => {
-    const issued = anIssuedSession({ expiresAt: plusMs(sentAt, leftMs) });
+    const issued = anIssuedSession({ expiresAt: plusMs(sentAt, leftMs), requestId: 'r-1' });
     expect(() => admit(issued, facts)).toThrow(GatewayFailure);
     expect(() => admit(issued, facts)).toThrow(
       expect.objectContaining({
         kind: 'invalid_response',
-        trace: { mark: 'ERR_BROKER_PAST_EXPIRY', lostSession: true },
+        trace: { mark: 'ERR_BROKER_PAST_EXPIRY', lostSession: true, requestId: 'r-1' },
       }),
     );
   });

@@ -88,6 +88,9 @@ describe('the moments of a session', () => {
     expect(leadAndMargin(86_400_000, settings).leadMs).toBe(57_600_000);
     expect(leadAndMargin(86_400_000, settings, 0.5).leadMs).toBe(57_600_000 + 864_000);
     expect(leadAndMargin(3_600_000, settings).leadMs).toBe(720_000);
+    const quietHours = { from: '03:00', to: '03:01', timeZone: 'UTC' };
+    const nightly = someSettings({ renewEveryMs: 600_000, quietHours, renewBefore: { kind: 'share', share: 0.1 } });
+    expect(leadAndMargin(1_200_000, nightly, 0.5).leadMs).toBe(600_000);
   });
 
   it('has a default lead of at most five minutes with quiet hours, and of two gateway timeouts at least', () => {
