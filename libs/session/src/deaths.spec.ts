@@ -143,6 +143,14 @@ describe('the count of early deaths', () => {
     expect(new Deaths().holding(10, 1).pass(EARLY_MS).next()).toBe(0);
   });
 
+  it('begins anew once somebody else has been quiet for two pauses, as it would otherwise go on for ever', () => {
+    const deaths = new Deaths()
+      .holding(10, 1)
+      .judge(10)
+      .pass(EARLY_MS + 2 * PAUSE_MS);
+    expect([deaths.isForeign, deaths.next()]).toEqual([false, 0]);
+  });
+
   it('says nothing of a session that a call of ours may end, unless somebody else is known already', () => {
     expect(new Deaths().holding(10, 0).next(true)).toBeUndefined();
     expect(new Deaths().holding(10, 2).next(true)).toBe(2);
@@ -248,6 +256,16 @@ describe('a report that something lasting kept from being acted on', () => {
     expect(told()).toBe(1);
     deaths.told(true);
     expect(told()).toBe(1);
+  });
+
+  it('is not forgotten for an older one that the store has, before the store has taken it', () => {
+    const deaths = new Deaths().holding(10, 0);
+    unreplaced(deaths, spent);
+    deaths.read({ generation: 10, ageMs: 1_000 });
+    expect(deaths.reported).toEqual({ shareSpentUntil: plusMs(START, 60_000) });
+    deaths.told(true);
+    deaths.read({ generation: 10, ageMs: 1_000 });
+    expect(deaths.reported).toEqual({});
   });
 
   it('is known from the store as it is known there, and is not told back', () => {

@@ -170,6 +170,14 @@ describe('a renewal', () => {
     play.wish();
     expect(play.feed({ on: 'wanted', trigger: 'demand' })).toEqual([]);
     expect(names(play.feed({ on: 'wanted', trigger: 'rejection' }))).toEqual(['hurry']);
+    expect(names(play.pass(15 * MINUTE).feed({ on: 'wanted', trigger: 'demand' }))).toContain('hurry');
+  });
+
+  it('is not claimed for when something newer has come while it waited for room at the gateway', () => {
+    const play = new Play(served());
+    play.feed({ on: 'wanted', trigger: 'operator' });
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 11, createdAt: START }), ageMs: 0 } });
+    expect(resultOf(play.feed({ on: 'admitted' }))).toEqual({ kind: 'already_newer' });
   });
 
   it('that is planned asks consumers to hold their calls first, and checks everything again', () => {
@@ -194,7 +202,9 @@ describe('a renewal', () => {
   });
 
   it('gives a lease back without a call if it is too short, if it came too late, or if others are to be heard first', () => {
-    expect(resultOf(new Play().claim({ remainingMs: 1_000 }))).toEqual({ kind: 'lost', retryInMs: 0 });
+    // The longest call of five seconds, and two to write its result.
+    expect(resultOf(new Play().claim({ remainingMs: 6_999 }))).toEqual({ kind: 'lost', retryInMs: 0 });
+    expect(names(new Play().claim({ remainingMs: 7_000 }))).toEqual(['create']);
     expect(names(new Play().feed(granted()))).toEqual(['release']);
     const play = new Play();
     play.wish();
@@ -242,8 +252,16 @@ describe('a session that the store has not confirmed', () => {
     expect(resultOf(play.feed({ on: 'published', answer: 'outage', isLast: false }))).toEqual({ kind: 'renewed' });
     expect(found(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
     expect(play.feed({ on: 'store_back' })).toEqual([]);
-    play.feed({ on: 'offered', generation: 1_000, answer: 'published' });
+    expect(play.feed({ on: 'offered', generation: 1_000, answer: 'published' })).toEqual([]);
     expect(play.feed({ on: 'store_back' })).toEqual([]);
+  });
+
+  it('is offered again, a second after a bug of ours kept it from the store', () => {
+    const play = new Play(served());
+    play.read();
+    play.feed({ on: 'offered', generation: 10, answer: 'broken' });
+    expect(play.pass(999).feed({ on: 'store_back' })).toEqual([]);
+    expect(names(play.pass(1).feed({ on: 'store_back' }))).toEqual(['offer']);
   });
 
   it('is offered when the store, which says that it has it, was seen without it since it was asked', () => {
@@ -260,6 +278,8 @@ describe('a session that the store has not confirmed', () => {
     play.claim();
     play.pass(20_000);
     expect(resultOf(play.create())).toEqual({ kind: 'renewed' });
+    const late = { event: 'late_result', merchant: 'shop', generation: 1_000 };
+    expect(play.told.slice(-2)).toEqual([late, expect.objectContaining({ outcome: 'lease_lost' })]);
     expect(names(play.feed({ on: 'store_back' }))).toEqual(['offer']);
   });
 
@@ -270,12 +290,15 @@ describe('a session that the store has not confirmed', () => {
     const effects = play.feed({ on: 'published', answer: 'fenced' });
     expect([names(effects), resultOf(effects)]).toEqual([['end', 'read'], { kind: 'lost', retryInMs: 0 }]);
     expect(generationOf(play.merchant)).toBe(1_000);
+    const fenced = { event: 'fenced_publish', merchant: 'shop', generation: 1_000 };
+    expect(play.told.slice(-2)).toEqual([fenced, expect.objectContaining({ outcome: 'lease_lost' })]);
   });
 
   it('rests for five seconds when it was refused, and is asked about at once after an outage', () => {
     const play = new Play(served());
     expect(names(play.read())).toEqual(['resync', 'offer']);
-    expect(names(play.feed({ on: 'offered', generation: 10, answer: 'fenced' }))).toEqual(['read']);
+    const fenced = play.feed({ on: 'offered', generation: 10, answer: 'fenced' });
+    expect(fenced).toEqual([{ do: 'read', isUrgent: true }]);
     expect(names(play.read())).toEqual(['resync']);
     play.pass(5_000);
     expect(names(play.read())).toEqual(['resync', 'offer']);
@@ -377,6 +400,7 @@ describe('what the store has', () => {
     expect(generationOf(play.merchant)).toBe(11);
     const effects = play.read({ stored: { kind: 'session', session: aSession({ generation: 9 }), ageMs: 0 } });
     expect([generationOf(play.merchant), names(effects)]).toEqual([11, ['offer']]);
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
     const said = { event: 'session_adopted', generation: 11, source: 'store', serverKeyChanged: false };
     expect(play.told).toEqual([expect.objectContaining(said)]);
   });
@@ -464,9 +488,11 @@ describe('what people are told', () => {
       effects.flatMap((one) => (one.do === 'say' ? [one.what] : []));
     const wakes = [12, 1, 3, 1].map((minutes) => said(play.pass(minutes * MINUTE).feed({ on: 'wake' })));
     expect(wakes).toEqual([[], [], ['service_ended'], []]);
+    const dead = aSession({ generation: 11, createdAt: START });
+    expect(said(play.read({ stored: { kind: 'session', session: dead, ageMs: 0 }, ageMs: 16 * MINUTE }))).toEqual([]);
     const { wall } = play.now;
     const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
-    const session = aSession({ generation: 11, ...moments });
+    const session = aSession({ generation: 12, ...moments });
     expect(said(play.read({ stored: { kind: 'session', session, ageMs: 0 } }))).toEqual(['service_resumed']);
     const over = aSession({ generation: 10, createdAt: START });
     const late = new Play();
