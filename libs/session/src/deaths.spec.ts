@@ -256,6 +256,9 @@ describe('a report that something lasting kept from being acted on', () => {
     expect(told()).toBe(1);
     deaths.told(true);
     expect(told()).toBe(1);
+    const report = { generation: 10, ageMs: 0, mayProve: false };
+    deaths.feed({ on: 'reported', report, answer: 'outage' });
+    expect(told()).toBe(1);
   });
 
   it('is not forgotten for an older one that the store has, before the store has taken it', () => {
