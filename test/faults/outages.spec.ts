@@ -120,6 +120,20 @@ describe('a store that does not answer', () => {
     expect(states[0]?.stored).toMatchObject({ kind: 'session', ageMs: expect.closeTo(3_150, -2) as number });
   });
 
+  it('is told once it is back of what it did not take, for every merchant', async () => {
+    const merchants = ['shop', 'stall'];
+    const cluster = new Cluster({ merchants, latencyMs: 300 });
+    await cluster.clock.advance(200);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = false;
+    await cluster.clock.advance(3 * SECOND);
+    cluster.addReplica();
+    await cluster.clock.advance(100);
+    for (const id of merchants) expect(cluster.session(1, id)).toEqual(cluster.session(0, id));
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
   it('heals within two seconds of its return, on all replicas, with one call', async () => {
     const cluster = new Cluster({ replicas: 3 });
     await cluster.clock.advance(1_000);

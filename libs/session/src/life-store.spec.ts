@@ -1,7 +1,6 @@
 import { plusMs } from '#libs/clock';
-import { aRecordedFailure, aSession } from '#libs/testing';
+import { aRecordedFailure, aSession, effectIn, MINUTE, effectNames, Play, served } from '#libs/testing';
 import { type Effect, step } from './life.js';
-import { found, MINUTE, names, Play, served, START } from './life-fixture.js';
 import { generationOf, type Merchant, type Now } from './merchant.js';
 import type { StoredState } from './ports/session-store.js';
 
@@ -11,7 +10,7 @@ describe('what the store has', () => {
     play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
     expect(generationOf(play.merchant)).toBe(11);
     const effects = play.read({ stored: { kind: 'session', session: aSession({ generation: 9 }), ageMs: 0 } });
-    expect([generationOf(play.merchant), names(effects)]).toEqual([11, ['offer']]);
+    expect([generationOf(play.merchant), effectNames(effects)]).toEqual([11, ['offer']]);
     play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
     const said = { event: 'session_adopted', generation: 11, source: 'store', serverKeyChanged: false };
     expect(play.told).toEqual([expect.objectContaining(said)]);
@@ -41,8 +40,8 @@ describe('what the store has', () => {
     const play = new Play(served());
     play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
     play.pass(play.merchant.lookAtMs);
-    expect(names(play.feed({ on: 'wake' }))).toEqual(['read']);
-    expect(names(play.read({ stored: { kind: 'unchanged', ageMs: 0 } }))).toEqual(['enter']);
+    expect(effectNames(play.feed({ on: 'wake' }))).toEqual(['read']);
+    expect(effectNames(play.read({ stored: { kind: 'unchanged', ageMs: 0 } }))).toEqual(['enter']);
   });
 
   it('is not renewed if a newer one is found when it is looked at', () => {
@@ -68,9 +67,9 @@ describe('what the store has', () => {
       return play.feed({ on: 'configured' });
     };
     expect(effectsOf(served())).toEqual([{ do: 'read', isUrgent: true }]);
-    expect(names(effectsOf({}))).toEqual(['read', 'enter']);
-    expect(names(effectsOf({ ...served(), failure: aRecordedFailure() }))).toEqual(['read', 'enter']);
-    expect(names(effectsOf({}, { isStopping: true }))).toEqual(['read']);
+    expect(effectNames(effectsOf({}))).toEqual(['read', 'enter']);
+    expect(effectNames(effectsOf({ ...served(), failure: aRecordedFailure() }))).toEqual(['read', 'enter']);
+    expect(effectNames(effectsOf({}, { isStopping: true }))).toEqual(['read']);
   });
 
   it('is looked at less and less often once it is due, and at its margin whatever comes', () => {
@@ -119,7 +118,7 @@ describe('what the store has', () => {
       return effects.flatMap((effect) => (effect.do === 'emit' ? [effect.event.event] : []));
     };
     expect([events(), events()]).toEqual([['record_unopenable'], []]);
-    expect(found(play.wish('operator'), 'claim').request.newerThan).toBe(11);
+    expect(effectIn(play.wish('operator'), 'claim').request.newerThan).toBe(11);
   });
 });
 
@@ -130,13 +129,13 @@ describe('what people are told', () => {
       effects.flatMap((one) => (one.do === 'say' ? [one.what] : []));
     const wakes = [12, 1, 3, 1].map((minutes) => said(play.pass(minutes * MINUTE).feed({ on: 'wake' })));
     expect(wakes).toEqual([[], [], ['service_ended'], []]);
-    const dead = aSession({ generation: 11, createdAt: START });
+    const dead = aSession({ generation: 11 });
     expect(said(play.read({ stored: { kind: 'session', session: dead, ageMs: 0 }, ageMs: 16 * MINUTE }))).toEqual([]);
     const { wall } = play.now;
     const moments = { createdAt: wall, renewAt: plusMs(wall, 720_000), expiresAt: plusMs(wall, 900_000) };
     const session = aSession({ generation: 12, ...moments });
     expect(said(play.read({ stored: { kind: 'session', session, ageMs: 0 } }))).toEqual(['service_resumed']);
-    const over = aSession({ generation: 10, createdAt: START });
+    const over = aSession({ generation: 10 });
     const late = new Play();
     expect(said(late.read({ stored: { kind: 'session', session: over, ageMs: 0 }, ageMs: 20 * MINUTE }))).toEqual([
       'service_ended',
@@ -151,7 +150,10 @@ describe('what people are told', () => {
   it('is that a session is older by the time for which the machine slept', () => {
     const play = new Play(served()).pass(MINUTE);
     play.now = { ...play.now, wall: plusMs(play.now.wall, 14 * MINUTE) };
-    expect(names(play.feed({ on: 'slept', forMs: 14 * MINUTE }))).toEqual(['say']);
-    expect(play.merchant.held).toMatchObject({ answeredAtMs: -14 * MINUTE, session: { createdAt: START } });
+    expect(effectNames(play.feed({ on: 'slept', forMs: 14 * MINUTE }))).toEqual(['say']);
+    expect(play.merchant.held).toMatchObject({
+      answeredAtMs: -14 * MINUTE,
+      session: { createdAt: aSession().createdAt },
+    });
   });
 });

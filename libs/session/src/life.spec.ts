@@ -1,7 +1,18 @@
-import { anIssuedSession, aRecordedFailure, aSession, someSettings } from '#libs/testing';
+import {
+  anIssuedSession,
+  aRecordedFailure,
+  aSession,
+  someSettings,
+  effectIn,
+  granted,
+  MINUTE,
+  effectNames,
+  Play,
+  resultOf,
+  served,
+} from '#libs/testing';
 import { GatewayFailure } from './gateway-failure.js';
 import type { Input } from './life.js';
-import { found, granted, MINUTE, names, Play, resultOf, served, START } from './life-fixture.js';
 import { generationOf, type Now } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { Lease, StoredState } from './ports/session-store.js';
@@ -13,14 +24,14 @@ const isLease = (input: Input): boolean =>
 describe('a renewal', () => {
   it('is a wish, room at the gateway, a claim, a call and a publication, and serves the session from the answer on', () => {
     const play = new Play();
-    expect(names(play.feed({ on: 'wanted', trigger: 'startup' }))).toEqual(['enter']);
-    expect(names(play.feed({ on: 'admitted' }))).toEqual(['claim']);
+    expect(effectNames(play.feed({ on: 'wanted', trigger: 'startup' }))).toEqual(['enter']);
+    expect(effectNames(play.feed({ on: 'admitted' }))).toEqual(['claim']);
     const effects = play.feed(granted());
-    expect(names(effects)).toEqual(['create']);
+    expect(effectNames(effects)).toEqual(['create']);
     // The lease of 15 s, less what is kept for writing the result.
-    expect(found(effects, 'create').withinMs).toBe(13_000);
+    expect(effectIn(effects, 'create').withinMs).toBe(13_000);
     play.pass(50);
-    expect(names(play.create())).toEqual(['publish']);
+    expect(effectNames(play.create())).toEqual(['publish']);
     expect([generationOf(play.merchant), play.merchant.held?.kept]).toEqual([1_000, 'here_alone']);
     expect(resultOf(play.feed({ on: 'published', answer: 'published' }))).toEqual({ kind: 'renewed' });
     expect([play.merchant.phase.at, play.merchant.held?.kept]).toEqual(['idle', 'in_store']);
@@ -38,13 +49,13 @@ describe('a renewal', () => {
     ['demand', 'when_wanted', 10_000],
     ['operator', 'when_wanted', 0],
   ])('for %s claims %s, with a cool-down of %d ms beside a fresh session', (trigger, mode, coolDownMs) => {
-    const { request } = found(new Play(served()).wish(trigger), 'claim');
+    const { request } = effectIn(new Play(served()).wish(trigger), 'claim');
     expect(request).toMatchObject({ mode, coolDownMs, newerThan: 10, floor: 10 });
   });
 
   it('for a rejection keeps the pause if the bank did not say why, and ten seconds if it did', () => {
     const coolDownFor = (reason?: string): number =>
-      found(new Play(served()).wish('rejection', { reason }), 'claim').request.coolDownMs;
+      effectIn(new Play(served()).wish('rejection', { reason }), 'claim').request.coolDownMs;
     const pauseMs = someSettings().foreignAuthorizerPauseMs;
     expect([coolDownFor('b_expired_token'), coolDownFor(undefined)]).toEqual([10_000, pauseMs]);
   });
@@ -54,7 +65,7 @@ describe('a renewal', () => {
     ['rejection', someSettings().foreignAuthorizerPauseMs],
   ])('for %s beside a session past its margin, which lives, has a cool-down of %d ms', (trigger, coolDownMs) => {
     const play = new Play(served()).pass(14.7 * MINUTE);
-    expect(found(play.wish(trigger), 'claim').request.coolDownMs).toBe(coolDownMs);
+    expect(effectIn(play.wish(trigger), 'claim').request.coolDownMs).toBe(coolDownMs);
   });
 
   it('is neither claimed by a replica that stops, nor while others are to be heard first, but for a rejection', () => {
@@ -62,7 +73,7 @@ describe('a renewal', () => {
       const play = new Play();
       play.now = { ...play.now, ...now };
       const effects = play.wish(trigger);
-      return names(effects).includes('claim') ? 'claim' : resultOf(effects);
+      return effectNames(effects).includes('claim') ? 'claim' : resultOf(effects);
     };
     expect(resultFor({ isStopping: true })).toEqual({ kind: 'stopping', retryInMs: 1_000 });
     expect(resultFor({ graceMs: 700 })).toEqual({ kind: 'held', retryInMs: 700 });
@@ -73,36 +84,36 @@ describe('a renewal', () => {
   it('gives a lease back that something newer came before, until that is due', () => {
     const play = new Play();
     play.wish();
-    play.read({ stored: { kind: 'session', session: aSession({ generation: 2_000, createdAt: START }), ageMs: 0 } });
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 2_000 }), ageMs: 0 } });
     const effects = play.feed(granted());
     expect(resultOf(effects)).toEqual({ kind: 'already_newer' });
-    expect(names(effects)).toEqual(['release', 'end', 'read']);
+    expect(effectNames(effects)).toEqual(['release', 'end', 'read']);
     // Twelve of its fifteen minutes, less the millisecond that is not known.
-    expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 12 * MINUTE - 1 });
+    expect(effectIn(effects, 'release').release).toEqual({ called: false, nextDueInMs: 12 * MINUTE - 1 });
   });
 
   it('is shared by all who wish while it is under way, and waits for nobody once somebody cannot wait', () => {
     const play = new Play(served());
     play.wish();
     expect(play.feed({ on: 'wanted', trigger: 'demand' })).toEqual([]);
-    expect(names(play.feed({ on: 'wanted', trigger: 'rejection' }))).toEqual(['hurry']);
-    expect(names(play.pass(15 * MINUTE).feed({ on: 'wanted', trigger: 'demand' }))).toContain('hurry');
+    expect(effectNames(play.feed({ on: 'wanted', trigger: 'rejection' }))).toEqual(['hurry']);
+    expect(effectNames(play.pass(15 * MINUTE).feed({ on: 'wanted', trigger: 'demand' }))).toContain('hurry');
   });
 
   it('is not claimed for when something newer has come while it waited for room at the gateway', () => {
     const play = new Play(served());
     play.feed({ on: 'wanted', trigger: 'operator' });
-    play.read({ stored: { kind: 'session', session: aSession({ generation: 11, createdAt: START }), ageMs: 0 } });
+    play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
     expect(resultOf(play.feed({ on: 'admitted' }))).toEqual({ kind: 'already_newer' });
   });
 
   it('that is planned asks consumers to hold their calls first, and checks everything again', () => {
     const play = new Play(served());
     play.now = { ...play.now, settings: someSettings({ handoverMs: 1_000 }) };
-    expect(found(play.claim({ remainingMs: 16_000 }), 'hand_over').limitMs).toBe(1_000);
+    expect(effectIn(play.claim({ remainingMs: 16_000 }), 'hand_over').limitMs).toBe(1_000);
     play.now = { ...play.now, isStopping: true };
     const effects = play.feed({ on: 'handed_over' });
-    expect(found(effects, 'release')).toMatchObject({ release: { called: false, nextDueInMs: 0 }, resumes: true });
+    expect(effectIn(effects, 'release')).toMatchObject({ release: { called: false, nextDueInMs: 0 }, resumes: true });
     expect(resultOf(effects)).toMatchObject({ kind: 'stopping' });
   });
 
@@ -114,40 +125,40 @@ describe('a renewal', () => {
   ])('for %s with a lease %j asks nobody to hold anything', (trigger, lease) => {
     const play = new Play(served());
     play.now = { ...play.now, settings: someSettings({ handoverMs: 1_000 }) };
-    expect(names(play.claim({ remainingMs: 16_000, ...lease }, trigger))).toEqual(['create']);
+    expect(effectNames(play.claim({ remainingMs: 16_000, ...lease }, trigger))).toEqual(['create']);
   });
 
   it('gives a lease back without a call if it is too short, if it came too late, or if others are to be heard first', () => {
     // The longest call of five seconds, and two to write its result.
     expect(resultOf(new Play().claim({ remainingMs: 6_999 }))).toEqual({ kind: 'lost', retryInMs: 0 });
-    expect(names(new Play().claim({ remainingMs: 7_000 }))).toEqual(['create']);
-    expect(names(new Play().feed(granted()))).toEqual(['release']);
+    expect(effectNames(new Play().claim({ remainingMs: 7_000 }))).toEqual(['create']);
+    expect(effectNames(new Play().feed(granted()))).toEqual(['release']);
     const play = new Play();
     play.wish();
     play.now = { ...play.now, graceMs: 700 };
     const effects = play.feed(granted());
-    expect(found(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
+    expect(effectIn(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
   });
 
   it('is held up from when the store was asked, not from when its answer was read', () => {
     const play = new Play();
     play.wish('demand');
     play.pass(9_000).feed({ on: 'claimed', answer: { kind: 'held', retryInMs: 7_000 } });
-    expect(names(play.wish('demand'))).toEqual(['enter', 'claim']);
+    expect(effectNames(play.wish('demand'))).toEqual(['enter', 'claim']);
   });
 
   it('never calls twice under one fence: the floor of the next claim is that of the call', () => {
     const play = new Play();
     play.claim({ fence: 2_000 });
     play.fail('transient');
-    expect(found(play.pass(5 * MINUTE).wish(), 'claim').request.floor).toBe(2_000);
+    expect(effectIn(play.pass(5 * MINUTE).wish(), 'claim').request.floor).toBe(2_000);
   });
 
   it('for a merchant that was removed meanwhile ends, and its session is not kept', () => {
     const play = new Play();
     play.claim();
     play.now = { ...play.now, settings: undefined };
-    expect(names(play.create())).toEqual(['publish']);
+    expect(effectNames(play.create())).toEqual(['publish']);
     expect(resultOf(play.feed({ on: 'published', answer: 'published' }))).toMatchObject({ kind: 'stopping' });
     expect(play.merchant.held).toBeUndefined();
     const failed = new Play();
@@ -163,10 +174,10 @@ describe('a session that the store has not confirmed', () => {
     const play = new Play();
     play.claim();
     play.create();
-    expect(found(play.feed({ on: 'published', answer: 'outage', isLast: false }), 'publish').afterMs).toBe(100);
+    expect(effectIn(play.feed({ on: 'published', answer: 'outage', isLast: false }), 'publish').afterMs).toBe(100);
     play.pass(15_000);
     expect(resultOf(play.feed({ on: 'published', answer: 'outage', isLast: false }))).toEqual({ kind: 'renewed' });
-    expect(found(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
+    expect(effectIn(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
     expect(play.feed({ on: 'store_back' })).toEqual([]);
     expect(play.feed({ on: 'offered', generation: 1_000, answer: 'published' })).toEqual([]);
     expect(play.feed({ on: 'store_back' })).toEqual([]);
@@ -177,16 +188,16 @@ describe('a session that the store has not confirmed', () => {
     play.read();
     play.feed({ on: 'offered', generation: 10, answer: 'broken' });
     expect(play.pass(999).feed({ on: 'store_back' })).toEqual([]);
-    expect(names(play.pass(1).feed({ on: 'store_back' }))).toEqual(['offer']);
+    expect(effectNames(play.pass(1).feed({ on: 'store_back' }))).toEqual(['offer']);
   });
 
   it('is offered when the store, which says that it has it, was seen without it since it was asked', () => {
     const play = new Play(served());
     play.claim();
     play.create();
-    expect(names(play.read())).toEqual([]);
+    expect(effectNames(play.read())).toEqual([]);
     const effects = play.feed({ on: 'published', answer: 'published' });
-    expect([resultOf(effects), names(effects)]).toEqual([{ kind: 'renewed' }, ['end', 'offer']]);
+    expect([resultOf(effects), effectNames(effects)]).toEqual([{ kind: 'renewed' }, ['end', 'offer']]);
   });
 
   it('is not published, but offered, when it came after the end of its lease', () => {
@@ -196,7 +207,7 @@ describe('a session that the store has not confirmed', () => {
     expect(resultOf(play.create())).toEqual({ kind: 'renewed' });
     const late = { event: 'late_result', merchant: 'shop', generation: 1_000 };
     expect(play.told.slice(-2)).toEqual([late, expect.objectContaining({ outcome: 'lease_lost' })]);
-    expect(names(play.feed({ on: 'store_back' }))).toEqual(['offer']);
+    expect(effectNames(play.feed({ on: 'store_back' }))).toEqual(['offer']);
   });
 
   it('is served although the store has something newer, which is read', () => {
@@ -204,7 +215,7 @@ describe('a session that the store has not confirmed', () => {
     play.claim();
     play.create();
     const effects = play.feed({ on: 'published', answer: 'fenced' });
-    expect([names(effects), resultOf(effects)]).toEqual([['end', 'read'], { kind: 'lost', retryInMs: 0 }]);
+    expect([effectNames(effects), resultOf(effects)]).toEqual([['end', 'read'], { kind: 'lost', retryInMs: 0 }]);
     expect(generationOf(play.merchant)).toBe(1_000);
     const fenced = { event: 'fenced_publish', merchant: 'shop', generation: 1_000 };
     expect(play.told.slice(-2)).toEqual([fenced, expect.objectContaining({ outcome: 'lease_lost' })]);
@@ -212,14 +223,14 @@ describe('a session that the store has not confirmed', () => {
 
   it('rests for five seconds when it was refused, and is asked about at once after an outage', () => {
     const play = new Play(served());
-    expect(names(play.read())).toEqual(['resync', 'offer']);
+    expect(effectNames(play.read())).toEqual(['resync', 'offer']);
     const fenced = play.feed({ on: 'offered', generation: 10, answer: 'fenced' });
     expect(fenced).toEqual([{ do: 'read', isUrgent: true }]);
-    expect(names(play.read())).toEqual(['resync']);
+    expect(effectNames(play.read())).toEqual(['resync']);
     play.pass(5_000);
-    expect(names(play.read())).toEqual(['resync', 'offer']);
+    expect(effectNames(play.read())).toEqual(['resync', 'offer']);
     play.feed({ on: 'offered', generation: 10, answer: 'outage' });
-    expect(names(play.feed({ on: 'store_back' }))).toEqual(['offer']);
+    expect(effectNames(play.feed({ on: 'store_back' }))).toEqual(['offer']);
   });
 });
 
@@ -228,7 +239,7 @@ describe('a call that failed', () => {
     const play = new Play(served());
     play.pass(13 * MINUTE).claim();
     const effects = play.fail('transient');
-    expect(found(effects, 'release').release).toMatchObject({ called: true, failure: { kind: 'transient' } });
+    expect(effectIn(effects, 'release').release).toMatchObject({ called: true, failure: { kind: 'transient' } });
     expect(resultOf(effects)).toMatchObject({ kind: 'failed', because: 'transient' });
     expect([generationOf(play.merchant), play.merchant.callsAtMs.length]).toEqual([10, 1]);
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
@@ -246,7 +257,7 @@ describe('a call that failed', () => {
     play.claim({ failures: 5 });
     play.fail('transient');
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
-    expect(names(play.pass(10_000).wish('demand'))).toEqual(['enter', 'claim']);
+    expect(effectNames(play.pass(10_000).wish('demand'))).toEqual(['enter', 'claim']);
     const effects = play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } });
     expect(resultOf(effects)).toMatchObject({ kind: 'backing_off' });
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
@@ -258,7 +269,7 @@ describe('a call that failed', () => {
     play.fail(kind);
     play.pass(MINUTE);
     expect(resultOf(play.wish('rejection'))).toMatchObject({ kind: 'backing_off' });
-    expect(names(play.wish('operator'))).toEqual(['enter', 'claim']);
+    expect(effectNames(play.wish('operator'))).toEqual(['enter', 'claim']);
   });
 
   it('is told with what was asked for and when it is tried again, and as a timeout if it was cut off by its own time', () => {
@@ -284,7 +295,7 @@ describe('a call that failed', () => {
     play.claim();
     play.now = { ...play.now, isStopping: true };
     const effects = play.fail('aborted');
-    expect(found(effects, 'release').release).toEqual({ called: true, nextDueInMs: 0 });
+    expect(effectIn(effects, 'release').release).toEqual({ called: true, nextDueInMs: 0 });
     expect([resultOf(effects), play.merchant.failure]).toMatchObject([{ kind: 'stopping' }, undefined]);
   });
 
@@ -363,8 +374,9 @@ describe('whatever happens', () => {
             called.add(fence);
           }
           const isUsed = play.merchant.phase.at === 'calling' || play.merchant.phase.at === 'handing_over';
-          if (isLease(given)) expect(isUsed || names(effects).includes('release')).toBe(true);
-          if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle') expect(names(effects)).toContain('end');
+          if (isLease(given)) expect(isUsed || effectNames(effects).includes('release')).toBe(true);
+          if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle')
+            expect(effectNames(effects)).toContain('end');
         }
       }),
     );

@@ -14,7 +14,7 @@ import type {
 } from '#libs/session';
 
 /** The moment at which FakeClock starts by default, so that built sessions are alive on it. */
-const createdAt = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
+export const createdAt = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
 
 /** A point on P-384 whose private part was not kept. */
 export function aServerPublicKey(): ServerPublicKey {

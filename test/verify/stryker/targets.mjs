@@ -1,7 +1,4 @@
-const sourcesOf = (folder) => [
-  `${folder}/**/*.ts`,
-  ...['spec', 'fixture', 'index'].map((kind) => `!${folder}/**/*${kind}.ts`),
-];
+const sourcesOf = (folder) => [`${folder}/**/*.ts`, `!${folder}/**/*spec.ts`, `!${folder}/**/index.ts`];
 const specsOf = (folder) => `<rootDir>/${folder}/**/*.spec.ts`;
 
 /**

@@ -1,13 +1,9 @@
-import { instantFromEpochMs, plusMs } from '#libs/clock';
-import { anIssuedSession, aSession, someSettings } from '#libs/testing';
-import { GatewayFailure, type GatewayFailureKind } from './gateway-failure.js';
-import { type Effect, type Input, step } from './life.js';
-import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
-import type { RenewalTrigger, SessionEvent } from './ports/session-events.js';
-import type { Lease, StoredState } from './ports/session-store.js';
+import { plusMs } from '#libs/clock';
+import type { Effect, Input, Lease, Merchant, Now, RenewalTrigger, SessionEvent, StoredState } from '#libs/session';
+import { GatewayFailure, type GatewayFailureKind, heldFrom, step, unknownMerchant } from '#libs/session';
+import { anIssuedSession, aSession, createdAt, someSettings } from './builders.js';
 
 export const MINUTE = 60_000;
-export const START = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
 
 /** One merchant, fed by hand. */
 export class Play {
@@ -16,7 +12,7 @@ export class Play {
   readonly told: SessionEvent[] = [];
   now: Now = {
     ms: 0,
-    wall: START,
+    wall: createdAt,
     suspectMs: 0,
     chance: 0.5,
     settings: someSettings({ handoverMs: 0 }),
@@ -77,18 +73,18 @@ export const granted = (lease: Partial<Lease> = {}): Input => ({
 
 /** A merchant with a session of fifteen minutes that is renewed from its twelfth on. */
 export const served = (generation = 10): Partial<Merchant> => ({
-  held: heldFrom(aSession({ generation, createdAt: START }), 0),
+  held: heldFrom(aSession({ generation }), 0),
   floor: generation,
 });
 
-export const names = (effects: readonly Effect[]): string[] => effects.map((effect) => effect.do);
+export const effectNames = (effects: readonly Effect[]): string[] => effects.map((effect) => effect.do);
 export const resultOf = (effects: readonly Effect[]): unknown =>
   effects.flatMap((effect) => (effect.do === 'end' ? [effect.result] : []))[0];
-export const found = <Name extends Effect['do']>(
+export const effectIn = <Name extends Effect['do']>(
   effects: readonly Effect[],
   name: Name,
 ): Extract<Effect, { do: Name }> => {
   const effect = effects.find((one) => one.do === name);
-  if (effect === undefined) throw new Error(`no effect ${name} among ${names(effects).join(', ')}`);
+  if (effect === undefined) throw new Error(`no effect ${name} among ${effectNames(effects).join(', ')}`);
   return effect as Extract<Effect, { do: Name }>;
 };
