@@ -171,6 +171,19 @@ describe('a generation that nobody here knows', () => {
     expect(await wishes.generationHeld('shop', generation)).toBe(generation);
   });
 
+  it('and was issued is as dead as any other: it is not given back', async () => {
+    // With this chance, it is the second merchant that is looked at meanwhile.
+    const cluster = await Cluster.running({ replicas: 2, merchants: ['shop', 'stall'] });
+    const [, store] = cluster.stores as [FaultyStore, FaultyStore];
+    store.losesAnnouncements = true;
+    await after(cluster, report(cluster, cluster.session().generation), 20_000);
+    const { generation } = cluster.session();
+    expect(cluster.session(1).generation).toBeLessThan(generation);
+    const answer = await after(cluster, report(cluster, generation, 1));
+    // Of two that died early in a row, somebody else made the second.
+    expect(answer).toMatchObject({ kind: 'cooled_down', because: 'foreign_authorizer' });
+  });
+
   it('may have been issued before a replica that knows of none at all began', async () => {
     const cluster = new Cluster();
     const { wishes } = cluster.first.replica;

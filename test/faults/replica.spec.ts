@@ -84,6 +84,30 @@ describe('many merchants that are due at once', () => {
   });
 });
 
+describe('a look at the store', () => {
+  it('is shared by all who ask at once, and made anew for whoever asks later, or for what came since', async () => {
+    const cluster = await Cluster.running();
+    const [store] = cluster.stores as [FaultyStore];
+    const { replica } = cluster.first;
+    const before = store.asksFor('read');
+    await Promise.all([replica.lookUp('shop'), replica.lookUp('shop')]);
+    expect(store.asksFor('read')).toBe(before + 1);
+    await replica.lookUp('shop');
+    expect(store.asksFor('read')).toBe(before + 2);
+    await Promise.all([replica.lookUp('shop'), replica.lookUp('shop', { anew: true })]);
+    expect(store.asksFor('read')).toBe(before + 4);
+  });
+});
+
+describe('a round that ends in a bug', () => {
+  it('is reported, and followed by the next one', async () => {
+    const cluster = await Cluster.running({ wrapStore: altered('due', () => () => Promise.reject(bug)) });
+    const broken = cluster.first.events.of('broken');
+    expect(broken).toContainEqual({ event: 'broken', activity: 'tick', error: bug });
+    expect(broken.length).toBeGreaterThan(30);
+  });
+});
+
 describe('a read', () => {
   it('of a session that is fresh asks the store nothing', async () => {
     const cluster = await Cluster.running();
@@ -472,13 +496,14 @@ describe('a call that ends in a bug', () => {
 
 describe('a merchant that is listed as due long before it is', () => {
   it('is read again, and neither claimed nor renewed', async () => {
-    const cluster = await Cluster.running();
+    // With this chance, it is the second that is looked at otherwise.
+    const cluster = await Cluster.running({ merchants: ['shop', 'stall'] });
     const [store] = cluster.stores as [FaultyStore];
     store.attach(altered('due', () => async () => ({ merchants: ['shop'] }))(cluster.store));
-    const [claims, reads] = [store.asksFor('claim'), store.asksFor('read')];
+    const [claims, reads] = [store.asksFor('claim'), readsOf(cluster, 'shop')];
     await cluster.clock.advance(MINUTE);
     expect(store.asksFor('claim')).toBe(claims);
-    expect(store.asksFor('read')).toBeGreaterThan(reads + 5);
-    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(readsOf(cluster, 'shop')).toBeGreaterThan(reads + 5);
+    expect(cluster.gateway.calls).toHaveLength(2);
   });
 });

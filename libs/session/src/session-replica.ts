@@ -311,7 +311,6 @@ export class SessionReplica {
   }
 
   #planWake(atMs: number): void {
-    if (atMs === Infinity) return;
     const togetherMs = Math.ceil(atMs / TOGETHER_MS) * TOGETHER_MS;
     this.#wakes.in(Math.max(0, togetherMs - this.held.moment.ms));
   }
@@ -411,12 +410,11 @@ export class SessionReplica {
       ),
     read: ({ merchant: { id } }, { isUrgent }) => this.#reads.want(id, isUrgent),
     report: (entry, { report }) => {
-      const asked = this.#ask(entry, {
+      entry.judging = this.#ask(entry, {
         operation: 'report',
         ask: () => this.#ports.store.report(entry.merchant.id, report),
         told: (answer) => ({ on: 'reported', report, answer }),
       });
-      if (report.mayProve) entry.judging = asked;
     },
     resync: () => {
       if (this.#health.isRead) this.#health.forget();
