@@ -21,15 +21,25 @@ interface Ends {
  */
 export async function sealedAccount(): Promise<readonly BenchLine[]> {
   const broker = await BenchBroker.start();
-  const gateway = await StubGateway.start(broker);
+  try {
+    const gateway = await StubGateway.start(broker);
+    try {
+      return await withEgress(broker, gateway);
+    } finally {
+      await gateway.process.stop();
+    }
+  } finally {
+    await broker.stop();
+  }
+}
+
+async function withEgress(broker: BenchBroker, gateway: StubGateway): Promise<readonly BenchLine[]> {
   const egress = await BenchEgress.start(accessTo(broker, gateway));
   try {
     const ends = { broker, gateway, egress };
     return [...(await atPace(20, ends)), ...(await atPace(100, ends))];
   } finally {
     await egress.stop();
-    await gateway.process.stop();
-    await broker.stop();
   }
 }
 
