@@ -99,9 +99,9 @@ export const parts = [
     seconds: 73,
   }),
   suites('full-redis', 'replicas on a Redis that is full', { of: ['replicas/full-redis'], seconds: 118 }),
-  suites('processes', 'payments over a hand-over, replicas that stop, and what becomes of a claimant', {
-    of: ['e2e/handover', 'replicas/(claimant-faults|stopping)'],
-    seconds: 85,
+  suites('processes', 'payments over a hand-over, and replicas that stop', {
+    of: ['e2e/handover', 'replicas/stopping'],
+    seconds: 60,
   }),
   suites(
     'upgrade',
