@@ -84,7 +84,9 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
     const page = (await (await fetch(`http://${replica(1).management}/status.json`)).json()) as object;
     const cause = { text: expect.stringMatching(said), runbook: other?.runbook };
     expect(page).toMatchObject({ merchants: [{ condition: 'dead', cause }] });
-    const line = expect.stringMatching(/^spent .* dead .* Payments fail, by report: the share of the budget is spent; /);
+    const line = expect.stringMatching(
+      /^spent .* dead .* Payments fail, by report: the share of the budget is spent; /,
+    );
     expect(await status(1)).toEqual({ code: 4, line });
   });
 
