@@ -1,6 +1,7 @@
 import { told } from '#libs/causes';
+import { BrokerError } from '#libs/errors';
 import type { GatewayFailureFacts, SessionSettings } from '#libs/session';
-import { withoutKey } from './altered-store.js';
+import { altered, withoutKey } from './altered-store.js';
 import { Cluster, type ClusterOptions, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
 /** Sessions of a quarter of an hour are renewed after twelve minutes: the third call of the hour is refused. */
@@ -122,6 +123,24 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     cluster.addReplica();
     await cluster.clock.advance(5 * SECOND);
     expect(cluster.conditions.slice(1)).toEqual(['dead', 'dead']);
+  });
+});
+
+describe('a session that is reported dead while the store is full', () => {
+  it('is told with that reason on every replica, and costs no call', async () => {
+    const full = new BrokerError('store_refused', { detail: 'claim: OOM' });
+    let isFull = false;
+    // What tells of a death is written all the same.
+    const wrapStore = altered('claim', (store) => (claim) => (isFull ? Promise.reject(full) : store.claim(claim)));
+    const cluster = await Cluster.running({ replicas: 2, latencyMs: 10, wrapStore });
+    isFull = true;
+    expect(await report(cluster)).toMatchObject({ reason: 'store_refuses' });
+    // Each replica's own check of the store finds it out.
+    for (const { replica } of cluster.replicas) replica.storeRefuses();
+    expect(cluster.conditions).toEqual(['dead', 'dead']);
+    const because = { code: 'store_refuses', effect: 'reported_dead' };
+    expect(cluster.causes).toEqual([because, because]);
+    expect(cluster.gateway.calls).toHaveLength(1);
   });
 });
 

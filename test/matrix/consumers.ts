@@ -10,8 +10,6 @@ export interface ConsumerOptions {
   readonly fleet: Fleet;
   readonly record: ServingRecord;
   readonly gatewayUrl: string;
-  /** Whether a consumer whose session is refused reports that to its replica, as the contract requires. */
-  readonly report: boolean;
 }
 
 /** One consumer per replica: reads its session every few milliseconds and presents it to the gateway. */
@@ -20,7 +18,6 @@ export class Consumers {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #served = new Set<number>();
   readonly #work = new Set<Promise<void>>();
-  readonly #reported = new Set<string>();
   #isOver = false;
 
   constructor(options: ConsumerOptions) {
@@ -55,22 +52,17 @@ export class Consumers {
       record.note(replica, served, wallMs());
       if (served !== undefined && wallMs() >= presentFromMs) {
         presentFromMs = wallMs() + PRESENT_EVERY_MS;
-        this.#run(this.#present(replica, served));
+        this.#run(this.#present(served));
       }
       await pause(fleet.readEveryMs);
     }
     record.gone(replica);
   }
 
-  async #present(replica: number, served: Served): Promise<void> {
-    const { fleet, record, gatewayUrl, report } = this.#options;
+  async #present(served: Served): Promise<void> {
+    const { record, gatewayUrl } = this.#options;
     record.presented += 1;
-    if (!(await this.#isDead(gatewayUrl, served))) return;
-    record.refused += 1;
-    const death = `${replica}:${served.generation}`;
-    if (!report || this.#reported.has(death)) return;
-    this.#reported.add(death);
-    await fleet.report(replica, served.generation);
+    if (await this.#isDead(gatewayUrl, served)) record.refused += 1;
   }
 
   /** The gateway checks the session before it looks at the payload: an empty payload is refused for another reason. */

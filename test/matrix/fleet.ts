@@ -1,4 +1,3 @@
-import type { Clock } from '#libs/clock';
 import type { SessionSettings } from '#libs/session';
 import type { RedisConnection } from '#libs/store';
 import type { MatrixMerchant } from './matrix-merchant.js';
@@ -9,7 +8,6 @@ export interface FleetOptions {
   readonly gatewayUrl: string;
   /** Where each replica finds Redis. */
   readonly redis: (replica: number) => Promise<RedisConnection>;
-  readonly clockOf: (replica: number) => Clock;
   /** Read again at each use, as after a change of the configuration. */
   readonly settings: () => MatrixSettings;
 }
@@ -32,7 +30,5 @@ export interface Fleet {
   trace(): readonly string[];
   /** Starts one more. @returns its number */
   add(): Promise<number>;
-  /** Stops it properly. */
-  remove(replica: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,7 +2,6 @@ import type { Clock } from '#libs/clock';
 import { createLogger } from '#libs/telemetry';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
-import { Door } from './door.js';
 import type { MatrixMerchant } from './matrix-merchant.js';
 
 /** Presentations fill the gateway's ring buffer of calls: what matters is taken out of it in time. */
@@ -47,8 +46,6 @@ export interface WitnessOptions {
  * The simulated gateway, whose new sessions end the previous ones; and what it says about the calls that it received.
  */
 export class GatewayWitness {
-  readonly door: Door;
-  /** For consumers and for control: never behind the door. */
   readonly url: string;
   readonly #options: WitnessOptions;
   readonly #close: () => Promise<void>;
@@ -57,12 +54,8 @@ export class GatewayWitness {
   /** What the timer has started: it has to end before the gateway does, which would cut it off. */
   #collecting: Promise<void> = Promise.resolve();
 
-  private constructor(
-    options: WitnessOptions,
-    { door, sandbox }: { door: Door; sandbox: { url: string; close(): Promise<void> } },
-  ) {
+  private constructor(options: WitnessOptions, sandbox: { url: string; close(): Promise<void> }) {
     this.#options = options;
-    this.door = door;
     this.url = sandbox.url;
     this.#close = () => sandbox.close();
     this.#timer = setInterval(() => this.#collectAgain(), COLLECT_EVERY_MS);
@@ -72,7 +65,7 @@ export class GatewayWitness {
     const { clock } = options;
     const logger = createLogger({ name: 'sandbox', level: 'error' });
     const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger });
-    return new GatewayWitness(options, { door: await Door.to(sandbox.url), sandbox });
+    return new GatewayWitness(options, sandbox);
   }
 
   async close(): Promise<void> {
@@ -80,7 +73,6 @@ export class GatewayWitness {
     try {
       await this.#collecting;
     } finally {
-      await this.door.shut();
       await this.#close();
     }
   }
@@ -101,10 +93,6 @@ export class GatewayWitness {
   async fault(fault: object): Promise<string> {
     const { id } = (await this.control('POST', '/faults', { operation: 'authorize', ...fault })) as { id: number };
     return String(id);
-  }
-
-  async clearFaults(): Promise<void> {
-    await this.control('DELETE', '/faults');
   }
 
   async createCalls(): Promise<readonly CreateCall[]> {
@@ -155,7 +143,7 @@ export class GatewayWitness {
   }
 }
 
-/** Nobody can know of a session whose answer was lost: it counts from its creation, and consumers have to find out. */
+/** Nobody can know of a session whose answer was lost: it counts from its creation. */
 function answeredAtMs({ createdAt }: ListedSession, call: CreateCall | undefined): number {
   if (call?.outcome !== 'success') return Date.parse(createdAt);
   return Date.parse(call.at) + (call.durationMs ?? 0);

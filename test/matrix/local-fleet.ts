@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
-import { type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
+import { type Session, type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { RedisSessionStore } from '#libs/store';
 import { someSettings } from '#libs/testing';
 import { graceMsFor } from '../../apps/broker/src/renewal/store.js';
@@ -26,6 +26,8 @@ export class LocalFleet implements Fleet {
   readonly #members = new Map<number, Member>();
   readonly #connections = new GatewayConnections(new SystemClock());
   readonly #trace: string[] = [];
+  /** Called when a replica takes a session over. */
+  onAdopted: (session: Session) => void = () => undefined;
   #next = 0;
 
   constructor(options: FleetOptions) {
@@ -68,23 +70,21 @@ export class LocalFleet implements Fleet {
     return index;
   }
 
-  async remove(replica: number): Promise<void> {
-    const member = this.#members.get(replica);
-    if (member === undefined) return;
-    this.#members.delete(replica);
-    clearInterval(member.ticking);
-    await member.replica.stop(0);
-    await member.store.close();
-  }
-
   async close(): Promise<void> {
-    await Promise.all(this.inService.map((replica) => this.remove(replica)));
+    await Promise.all(
+      [...this.#members.values()].map(async ({ replica, store, ticking }) => {
+        clearInterval(ticking);
+        await replica.stop(0);
+        await store.close();
+      }),
+    );
+    this.#members.clear();
     await this.#connections.close();
   }
 
   async #member(index: number): Promise<Member> {
-    const { merchants, redis, clockOf } = this.#options;
-    const clock = clockOf(index);
+    const { merchants, redis } = this.#options;
+    const clock = new SystemClock();
     const events = { emit: (event: SessionEvent): void => this.#note(index, event) };
     const started: { replica?: SessionReplica } = {};
     const store = await RedisSessionStore.open({
@@ -113,6 +113,7 @@ export class LocalFleet implements Fleet {
       graceMs: graceMsFor({ type: 'redis' }),
     });
     started.replica = replica;
+    replica.held.onAnyNewer((session) => this.onAdopted(session));
     void replica.tick();
     return { replica, store, ticking: setInterval(() => void replica.tick(), TICK_MS) };
   }

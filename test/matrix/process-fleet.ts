@@ -16,7 +16,7 @@ interface Member {
   readonly url: string;
 }
 
-/** Replicas as separate processes, called over HTTP: they can be killed, frozen and blocked. */
+/** Replicas as separate processes, called over HTTP: they can be killed and frozen. */
 export class ProcessFleet implements Fleet {
   readonly readEveryMs = 5;
   readonly #options: FleetOptions;
@@ -62,12 +62,8 @@ export class ProcessFleet implements Fleet {
     this.#next += 1;
     const port = await freePort();
     const file = await this.#configure(index, port);
-    const block = new URL(
-      IN_DIST ? 'blocking-signal.js' : '../../dist/test/matrix/blocking-signal.js',
-      import.meta.url,
-    );
     const process = new ProgramProcess('broker', {
-      environment: { BROKER_CONFIG: file, NODE_OPTIONS: `--import=${block.href}` },
+      environment: { BROKER_CONFIG: file },
       built: new URL(IN_DIST ? '../../' : '../../dist/', import.meta.url),
     });
     await process.said(/"msg":"broker started"/);
@@ -75,12 +71,11 @@ export class ProcessFleet implements Fleet {
     return index;
   }
 
-  async remove(replica: number): Promise<void> {
-    await this.#end(replica, 'SIGTERM');
-  }
-
   async kill(replica: number): Promise<void> {
-    await this.#end(replica, 'SIGKILL');
+    const member = this.#members.get(replica);
+    this.#members.delete(replica);
+    member?.process.signal('SIGKILL');
+    await member?.process.ended;
   }
 
   signal(replica: number, name: NodeJS.Signals): void {
@@ -96,13 +91,6 @@ export class ProcessFleet implements Fleet {
     await Promise.all(this.inService.map((replica) => this.kill(replica)));
     this.#agent.destroy();
     if (this.#folder !== undefined) await rm(await this.#folder, { recursive: true });
-  }
-
-  async #end(replica: number, signal: NodeJS.Signals): Promise<void> {
-    const member = this.#members.get(replica);
-    this.#members.delete(replica);
-    member?.process.signal(signal);
-    await member?.process.ended;
   }
 
   /** @returns undefined if the process is gone or is ending */

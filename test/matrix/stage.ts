@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, SystemClock } from '#libs/clock';
+import { SystemClock } from '#libs/clock';
 import type { RedisConnection } from '#libs/store';
-import { eventually } from '#libs/testing';
+import { eventually, TcpProxy } from '#libs/testing';
 import { Consumers } from './consumers.js';
 import type { Fleet, MatrixSettings } from './fleet.js';
 import { GatewayWitness } from './gateway-witness.js';
@@ -9,10 +9,10 @@ import { LocalFleet } from './local-fleet.js';
 import { matrixMerchant } from './matrix-merchant.js';
 import { ProcessFleet } from './process-fleet.js';
 import { type FaultWindow, ServingRecord } from './serving-record.js';
-import { StoreNetwork } from './store-network.js';
 import { StoreUnderFault, type Topology } from './store-under-fault.js';
 import { wallMs } from './wall-clock.js';
 
+const REPLICAS = 3;
 /** The first session is due at half of its lifetime after the start. */
 const FIRST_LIFETIME_MS = 5_000;
 /** For every session after it: nothing else is due while a case is looked at. */
@@ -28,7 +28,6 @@ export interface StageSetUp {
   readonly topology?: Topology;
   /** Replicas are separate processes. */
   readonly processes?: boolean;
-  readonly replicas?: number;
   /** In addition to `shop`. */
   readonly others?: readonly string[];
   readonly firstLifetimeMs?: number;
@@ -37,54 +36,43 @@ export interface StageSetUp {
   readonly namesNoEnd?: boolean;
   /** Each replica has its own network to Redis, which can be cut. */
   readonly networks?: boolean;
-  readonly clockOf?: (replica: number) => Clock;
-  readonly credentials?: NonNullable<RedisConnection['credentials']>;
-  /** What Redis is told before the first replica starts. */
-  readonly prepared?: readonly string[];
-  /** Consumers report sessions that are refused. */
-  readonly report?: boolean;
 }
 
 /** Everything that a case has: a real Redis, the gateway, replicas, and consumers that present what they get. */
 export class Stage {
-  readonly clock = new SystemClock();
   readonly record = new ServingRecord();
-  readonly networks: StoreNetwork[] = [];
+  readonly networks: TcpProxy[] = [];
   readonly store: StoreUnderFault;
   readonly gateway: GatewayWitness;
   readonly fleet: Fleet;
   /** How the merchants are configured from now on. */
   settings: MatrixSettings;
-  readonly #setUp: StageSetUp;
   readonly #consumers: Consumers;
   readonly #closing: (() => Promise<void>)[] = [];
   #beganMs: number | undefined;
   #endedMs: number | undefined;
 
   private constructor(setUp: StageSetUp, parts: { store: StoreUnderFault; gateway: GatewayWitness; fleet: Fleet }) {
-    this.#setUp = setUp;
     this.settings = { ...USUAL_SETTINGS, ...setUp.settings };
     this.store = parts.store;
     this.gateway = parts.gateway;
     this.fleet = parts.fleet;
     const { fleet, record } = this;
-    this.#consumers = new Consumers({ fleet, record, gatewayUrl: this.gateway.url, report: setUp.report ?? false });
+    this.#consumers = new Consumers({ fleet, record, gatewayUrl: this.gateway.url });
   }
 
   /** Resolves once every replica hands out the first session. */
   static async start(setUp: StageSetUp): Promise<Stage> {
     const merchants = await Promise.all(['shop', ...(setUp.others ?? [])].map(matrixMerchant));
     const store = await StoreUnderFault.start(setUp.topology ?? 'one server');
-    if (setUp.prepared !== undefined) await store.everywhere(...setUp.prepared);
     const more = setUp.namesNoEnd === true ? { expiryFormat: 'none' } : {};
     const gateway = await GatewayWitness.start({ merchants, more, clock: new SystemClock() });
     await gateway.setLifetime(setUp.firstLifetimeMs ?? FIRST_LIFETIME_MS);
-    const networks: StoreNetwork[] = [];
+    const networks: TcpProxy[] = [];
     const options = {
       merchants,
-      gatewayUrl: gateway.door.url,
+      gatewayUrl: gateway.url,
       redis: (replica: number) => connectionOf({ setUp, store, networks }, replica),
-      clockOf: setUp.clockOf ?? (() => new SystemClock()),
       settings: () => stage.settings,
     };
     const fleet = setUp.processes === true ? new ProcessFleet(options) : new LocalFleet(options);
@@ -105,8 +93,8 @@ export class Stage {
     return stage;
   }
 
-  async #open(networks: readonly StoreNetwork[]): Promise<void> {
-    await Promise.all(Array.from({ length: this.#setUp.replicas ?? 3 }, () => this.fleet.add()));
+  async #open(networks: readonly TcpProxy[]): Promise<void> {
+    await Promise.all(Array.from({ length: REPLICAS }, () => this.fleet.add()));
     this.networks.push(...networks);
     this.#consumers.join();
     await eventually(() => this.isAgreed());
@@ -134,10 +122,9 @@ export class Stage {
   }
 
   /** One more replica, with its own consumer. */
-  async add(): Promise<number> {
-    const replica = await this.fleet.add();
+  async add(): Promise<void> {
+    await this.fleet.add();
     this.#consumers.join();
-    return replica;
   }
 
   /** Whether every replica hands out the session that the gateway accepts. */
@@ -169,13 +156,12 @@ export class Stage {
 }
 
 async function connectionOf(
-  { setUp, store, networks }: { setUp: StageSetUp; store: StoreUnderFault; networks: StoreNetwork[] },
+  { setUp, store, networks }: { setUp: StageSetUp; store: StoreUnderFault; networks: TcpProxy[] },
   replica: number,
 ): Promise<RedisConnection> {
-  const access = setUp.credentials === undefined ? {} : { credentials: setUp.credentials };
   const connection = store.connection;
-  if (connection.kind !== 'single' || setUp.networks !== true) return { ...connection, ...access };
-  const network = await StoreNetwork.to(connection.address.port);
+  if (connection.kind !== 'single' || setUp.networks !== true) return connection;
+  const network = await TcpProxy.to(connection.address.port);
   networks[replica] = network;
-  return { ...connection, ...access, address: network.address };
+  return { ...connection, address: network.address };
 }

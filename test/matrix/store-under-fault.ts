@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { RedisConnection } from '#libs/store';
 import { RedisProcess, startRedisCluster, startRedisSentinel, toolPath } from '#libs/testing';
@@ -17,16 +17,10 @@ interface StoreParts {
 
 /** A real Redis in one of its forms, and what can be done to it. */
 export class StoreUnderFault {
-  readonly connection: RedisConnection;
-  readonly #servers: readonly RedisProcess[];
-  readonly #stop: () => Promise<void>;
-  readonly #sentinel: SentinelFixture | undefined;
+  readonly #parts: StoreParts;
 
   private constructor(parts: StoreParts) {
-    this.connection = parts.connection;
-    this.#servers = parts.servers;
-    this.#stop = parts.stop;
-    this.#sentinel = parts.sentinel;
+    this.#parts = parts;
   }
 
   static async start(topology: Topology): Promise<StoreUnderFault> {
@@ -37,22 +31,23 @@ export class StoreUnderFault {
     return new StoreUnderFault({ connection, servers: [redis], stop: () => redis.stop() });
   }
 
+  get connection(): RedisConnection {
+    return this.#parts.connection;
+  }
+
   /** The one server; in a cluster, the node with the merchant `shop`; with sentinels, the first primary. */
   get redis(): RedisProcess {
-    const [first] = this.#servers;
+    const { servers, connection } = this.#parts;
+    const [first] = servers;
     if (first === undefined) throw new Error('there is no server');
-    if (this.connection.kind !== 'cluster') return first;
-    return this.#servers.find((node) => keysOf(node).some((key) => key.endsWith(':merchant:shop'))) ?? first;
+    if (connection.kind !== 'cluster') return first;
+    return servers.find((node) => keysOf(node).some((key) => key.endsWith(':merchant:shop'))) ?? first;
   }
 
   get sentinels(): SentinelFixture {
-    if (this.#sentinel === undefined) throw new Error('this case has no sentinels');
-    return this.#sentinel;
-  }
-
-  /** Sends one command to every server. */
-  async everywhere(...command: readonly string[]): Promise<void> {
-    await Promise.all(this.#servers.map((server) => tell(server, ...command)));
+    const { sentinel } = this.#parts;
+    if (sentinel === undefined) throw new Error('this case has no sentinels');
+    return sentinel;
   }
 
   /** Sends one command to the server that matters to the merchant `shop`. */
@@ -61,11 +56,9 @@ export class StoreUnderFault {
   }
 
   merchantKey(merchant: string): string {
-    return this.#key(`:merchant:${merchant}`);
-  }
-
-  dueKey(): string {
-    return this.#key(':due');
+    const key = keysOf(this.redis).find((name) => name.endsWith(`:merchant:${merchant}`));
+    if (key === undefined) throw new Error(`Redis has no key of ${merchant}`);
+    return key;
   }
 
   /** A small program in Redis itself, for what would take long over a connection. */
@@ -73,19 +66,8 @@ export class StoreUnderFault {
     return this.tell('EVAL', script, '0', ...args);
   }
 
-  /** A lasting connection, for when no new one is accepted. */
-  async console(): Promise<RedisConsole> {
-    return RedisConsole.to(this.redis.port);
-  }
-
   stop(): Promise<void> {
-    return this.#stop();
-  }
-
-  #key(ending: string): string {
-    const key = keysOf(this.redis).find((name) => name.endsWith(ending));
-    if (key === undefined) throw new Error(`Redis has no key ${ending}`);
-    return key;
+    return this.#parts.stop();
   }
 }
 
@@ -95,36 +77,6 @@ const run = promisify(execFile);
 export async function tell(server: RedisProcess, ...command: readonly string[]): Promise<string> {
   return (await run(toolPath('redis-server', 'redis-cli'), ['-h', '127.0.0.1', '-p', String(server.port), ...command]))
     .stdout;
-}
-
-/** A redis-cli that is given commands one by one. */
-export class RedisConsole {
-  readonly #cli: ChildProcess;
-
-  private constructor(cli: ChildProcess) {
-    this.#cli = cli;
-  }
-
-  static async to(port: number): Promise<RedisConsole> {
-    const redisConsole = new RedisConsole(
-      spawn(toolPath('redis-server', 'redis-cli'), ['-h', '127.0.0.1', '-p', String(port)], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      }),
-    );
-    await redisConsole.say('PING');
-    return redisConsole;
-  }
-
-  /** Resolves once Redis has answered. */
-  async say(command: string): Promise<void> {
-    const answered = new Promise((resolve) => this.#cli.stdout?.once('data', resolve));
-    this.#cli.stdin?.write(`${command}\n`);
-    await answered;
-  }
-
-  close(): void {
-    this.#cli.stdin?.end();
-  }
 }
 
 function keysOf(server: RedisProcess): readonly string[] {
@@ -141,7 +93,7 @@ function ofSentinel(fixture: SentinelFixture): StoreParts {
   const sentinels = fixture.sentinels.map(({ address }) => address);
   return {
     connection: { kind: 'sentinel', sentinels, name: fixture.name },
-    servers: [fixture.primary, fixture.replica],
+    servers: [fixture.primary],
     stop: fixture.stop,
     sentinel: fixture,
   };

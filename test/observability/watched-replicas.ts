@@ -119,18 +119,6 @@ export class WatchedReplicas {
     return ((await answer.json()) as { readonly result: string }).result;
   }
 
-  /** A rival creates a session, with the merchant's service code. */
-  async createAsRival(merchant: string): Promise<void> {
-    const serviceCode = serviceCodeOf(this.#merchants.findIndex(({ id }) => id === merchant));
-    const response = await fetch(`${this.sandboxUrl}/api-gateway/authorize_virtual_device`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api_version': '1' },
-      body: JSON.stringify({ serviceCode }),
-    });
-    if (!response.ok) throw new Error(`the rival was answered ${response.status}: ${await response.text()}`);
-    await response.arrayBuffer();
-  }
-
   async generationOf(merchant: string): Promise<number> {
     const response = await this.#ask(merchant, '', {});
     return ((await response.json()) as { generation: number }).generation;

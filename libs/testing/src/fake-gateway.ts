@@ -1,4 +1,4 @@
-import { type Clock, instantFromEpochMs, plusMs } from '#libs/clock';
+import { type Clock, plusMs } from '#libs/clock';
 import {
   type CreateSessionRequest,
   GatewayFailure,
@@ -15,7 +15,7 @@ export interface GatewayCall {
 
 export type GatewayAnswer = Partial<IssuedSession> | GatewayFailureFacts;
 
-export interface FakeGatewayOptions {
+interface FakeGatewayOptions {
   readonly clock: Clock;
   readonly lifetimeMs?: number;
   /** How long each call takes. */
@@ -25,16 +25,12 @@ export interface FakeGatewayOptions {
 /** Issues sessions in virtual time, keeps a log of its calls, and fails when told to. */
 export class FakeGateway implements SessionGateway {
   readonly calls: GatewayCall[] = [];
-  lifetimeMs: number;
+  readonly #lifetimeMs: number;
   latencyMs: number;
   /** The most calls that were ever in flight at once for one merchant. */
   mostInFlight = 0;
   /** The same for all merchants together. */
   mostInFlightInAll = 0;
-  /** Whether answers carry a `Date`, in whole seconds as gateways do. */
-  datesAnswers = false;
-  /** Whether a session states its end; otherwise the fallback lifetime applies. */
-  namesExpiry = true;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
   readonly #live = new Map<string, string>();
@@ -44,7 +40,7 @@ export class FakeGateway implements SessionGateway {
 
   constructor(options: FakeGatewayOptions) {
     this.#clock = options.clock;
-    this.lifetimeMs = options.lifetimeMs ?? 900_000;
+    this.#lifetimeMs = options.lifetimeMs ?? 900_000;
     this.latencyMs = options.latencyMs ?? 0;
   }
 
@@ -100,10 +96,9 @@ export class FakeGateway implements SessionGateway {
       deviceId: '11111111-0000-4000-8000-000000000000',
       serverPublic: aServerPublicKey(),
       clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
-      ...(this.namesExpiry ? { expiresAt: plusMs(now, this.lifetimeMs) } : {}),
+      expiresAt: plusMs(now, this.#lifetimeMs),
       sentAt,
       receivedAt: now,
-      ...(this.datesAnswers ? { gatewayDate: instantFromEpochMs(Math.floor(now / 1_000) * 1_000) } : {}),
       ...answer,
     };
   }

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { LoopbackServer } from './loopback-server.js';
 
 /** What gets through: everything, nothing (a cut cable: no end, no reset), or only what the client sends. */
-export type Passage = 'open' | 'cut' | 'requests-only';
+type Passage = 'open' | 'cut' | 'requests-only';
 
 /** The network between a client and a server on the loopback interface. */
 export class TcpProxy {

@@ -8,7 +8,7 @@ export interface TestCertificate {
   readonly spkiSha256: string;
 }
 
-export interface CertificateWish {
+interface CertificateWish {
   /** DNS names, IPv4 addresses and URIs that the certificate is for. */
   readonly names: readonly string[];
   /** The subject's common name; by default the first of the names. */

@@ -1,4 +1,4 @@
-import { eventually } from '#libs/testing';
+import { eventually, type TcpProxy } from '#libs/testing';
 import type { Stage } from '../stage.js';
 
 /** Lasts until the gateway's timeout and five seconds of slack are over. */
@@ -22,4 +22,10 @@ export async function renewed(stage: Stage, withinMs = 8_000): Promise<void> {
   const calls = await stage.gateway.finished();
   await eventually(async () => (await stage.gateway.finished()) > calls, withinMs);
   await eventually(() => stage.isAgreed(), withinMs);
+}
+
+/** Lets everything through again; connections with losses are broken, as after a cut cable. */
+export function healed(network: TcpProxy): void {
+  network.passage = 'open';
+  network.reset();
 }

@@ -1,6 +1,5 @@
 import type { MatrixCase } from '../matrix-case.js';
 import { announcementCases } from './announcements.js';
-import { gatewayCases } from './gateway.js';
 import { outageCases } from './outages.js';
 import { quietCases } from './quiet.js';
 import { recordCases } from './records.js';
@@ -18,6 +17,5 @@ export const matrixCases: readonly MatrixCase[] = [
   ...recordCases,
   ...topologyCases,
   ...replicaCases,
-  ...gatewayCases,
   ...outageCases,
 ];

@@ -1,18 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MatrixCase } from '../matrix-case.js';
 import type { Stage } from '../stage.js';
-import { around, atDue } from './case-steps.js';
+import { around, atDue, healed } from './case-steps.js';
 
 /** Cuts replicas off from their store from shortly before a renewal is due until something has happened. */
 async function cutOff(stage: Stage, replicas: readonly number[], until: () => Promise<void>): Promise<void> {
   await stage.beforeDue(300);
   await around(stage, async () => {
-    for (const replica of replicas) {
-      const network = stage.networks[replica];
-      if (network !== undefined) network.passage = 'cut';
-    }
+    const networks = stage.networks.filter((_network, replica) => replicas.includes(replica));
+    for (const network of networks) network.passage = 'cut';
     await until();
-    for (const replica of replicas) stage.networks[replica]?.heal();
+    networks.forEach(healed);
   });
 }
 

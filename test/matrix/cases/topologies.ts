@@ -16,20 +16,9 @@ async function failedOver(stage: Stage): Promise<void> {
 /** Sentinel and Cluster, with one server lost. */
 export const topologyCases: readonly MatrixCase[] = [
   {
-    ...atRest,
-    name: 'sentinel-failover',
-    done: 'the primary is killed and a replica takes over',
-    topology: 'Sentinel',
-    play: (stage: Stage): Promise<void> =>
-      around(stage, async () => {
-        await stage.store.sentinels.primary.kill();
-        await failedOver(stage);
-      }),
-  },
-  {
     ...atDue,
     name: 'sentinel-failover-in-call',
-    done: 'the same while a create call is under way',
+    done: 'the primary is killed while a create call is under way, and a replica takes over',
     topology: 'Sentinel',
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.stallCall();
@@ -71,40 +60,6 @@ export const topologyCases: readonly MatrixCase[] = [
         await pause(2_000);
         await node.start();
         await node.untilSays('cluster_state:ok', 'CLUSTER', 'INFO');
-      });
-    },
-  },
-  {
-    ...atDue,
-    name: 'cluster-node-frozen',
-    done: 'the node with the merchant is frozen for 3 s at a due moment',
-    topology: 'Cluster',
-    play: async (stage: Stage): Promise<void> => {
-      const node = stage.store.redis;
-      await stage.beforeDue(200);
-      await around(stage, async () => {
-        node.freeze();
-        await pause(3_000);
-        node.thaw();
-      });
-    },
-  },
-  {
-    ...atDue,
-    name: 'cluster-announcements',
-    done: 'subscriptions at all nodes are closed for 0.7 s around a publication',
-    topology: 'Cluster',
-    replicas: 4,
-    play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.stallCall();
-      await around(stage, async () => {
-        const kill = (): Promise<void> => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
-        await kill();
-        const killing = setInterval(() => void kill(), 60);
-        await pause(300);
-        await letGo();
-        await pause(400);
-        clearInterval(killing);
       });
     },
   },

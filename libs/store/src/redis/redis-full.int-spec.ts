@@ -6,7 +6,6 @@ import {
   aRecordedFailure,
   aSession,
   describeWith,
-  eventually,
   lease,
   PATIENT_REDIS,
   RedisProcess,
@@ -14,7 +13,6 @@ import {
 } from '#libs/testing';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { serverWithStores } from './redis-store-fixture.js';
-import { rmSync } from 'node:fs';
 
 const fresh = serverWithStores('full', { start: () => RedisProcess.start(), timeouts: PATIENT_REDIS });
 
@@ -168,31 +166,6 @@ describeWith('redis-server', 'while Redis takes no writes for another reason', (
     await expectRefused(() => store.publish(publication, leased), 'NOREPLICAS');
     await expectRefused(() => store.release(leased, { called: false, nextDueInMs: 0 }), 'NOREPLICAS');
     await setTo('min-replicas-to-write', '0');
-    expect(await store.publish(publication, leased)).toBe('published');
-  });
-});
-
-describeWith('redis-server', 'while Redis cannot save', () => {
-  let folder = '';
-  const args = ({ dir }: { readonly dir: string }): readonly string[] => [
-    '--save',
-    '3600',
-    '1',
-    '--dir',
-    (folder = dir),
-  ];
-  const saving = serverWithStores('saving', { start: () => RedisProcess.start({ args }), timeouts: PATIENT_REDIS });
-
-  it('no lease is granted, not even again, and nothing is half written', async () => {
-    ({ keys, store } = await saving());
-    const leased = await lease(store);
-    rmSync(folder, { recursive: true });
-    await keys.client.bgsave();
-    await eventually(async () => (await keys.client.info('persistence')).includes('rdb_last_bgsave_status:err'));
-    await expectRefused(() => lease(store), 'MISCONF');
-    const publication = aPublication(aSession({ generation: leased.fence }));
-    await expectRefused(() => store.publish(publication, leased), 'MISCONF');
-    await setTo('stop-writes-on-bgsave-error', 'no');
     expect(await store.publish(publication, leased)).toBe('published');
   });
 });

@@ -1,14 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
-import { generateClientKey, importClientKey } from '#libs/jwe';
 import {
-  aClaim,
-  aPublication,
-  aSession,
   describeWith,
   endedAfterAll,
-  eventually,
   PATIENT_CALL_MS,
   PATIENT_REDIS,
   RedisProcess,
@@ -17,7 +12,6 @@ import {
   TestAuthority,
 } from '#libs/testing';
 import type { RedisConnection } from './redis-connection.js';
-import { RedisSessionStore } from './redis-session-store.js';
 import { grantingLine, RedisInspection, StoreInspectionFailure } from './redis-inspection.js';
 
 const PASSWORD = 'canary-password-of-the-store';
@@ -177,42 +171,6 @@ describeWith('redis-server', 'what the broker does', () => {
   it('is refused by a replica', async () => {
     const { replica } = await sentinel();
     expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refuses', reason: 'READONLY' });
-  });
-
-  it('leaves no trace in the store', async () => {
-    const redis = await started(RedisProcess.start());
-    const key = await importClientKey((await generateClientKey()).privateJwk);
-    const store = await RedisSessionStore.open({
-      connection: single(redis),
-      keyPrefix: 'broker',
-      keysOf: () => [key],
-      clock,
-      onStateChange: () => undefined,
-      timeouts: PATIENT_REDIS,
-    });
-    closers.push(() => store.close());
-    await store.read(['shop', 'other'].map((merchant) => ({ merchant, known: 0 })));
-    const claim = await store.claim(aClaim({ merchant: 'shop', mode: 'when_wanted' }));
-    if (claim.kind !== 'claimed') throw new Error('not claimed');
-    const publication = aPublication(aSession({ generation: claim.lease.fence }), { nextDueInMs: 60_000 });
-    await store.publish(publication, claim.lease);
-    const heard: unknown[] = [];
-    store.onAnnouncement((announcement) => heard.push(announcement));
-    const dump = (): string[] =>
-      ['broker:{0}:merchant:shop', 'broker:{0}:calls:shop', 'broker:{0}:due', 'broker:{0}:merchant:other'].map((name) =>
-        redis.cli('--no-raw', 'DUMP', name),
-      );
-    const before = dump();
-    expect(before.slice(0, 3)).not.toContain('(nil)\n');
-    expect(await (await inspect(single(redis))).refusal()).toBeUndefined();
-    expect(dump()).toEqual(before);
-    const marker = { kind: 'changed', merchant: 'marker', generation: 1 };
-    redis.cli('PUBLISH', 'broker:announcements', JSON.stringify(marker));
-    await eventually(() => heard.length > 1);
-    expect(heard).toEqual([
-      expect.objectContaining({ merchant: 'shop' }),
-      { kind: 'changed', merchant: 'marker', generation: 1 },
-    ]);
   });
 });
 

@@ -123,16 +123,6 @@ describeWith('redis-server', 'when Redis is frozen', () => {
     const leased = await lease(patient.store);
     expect(await patient.store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
   });
-
-  it('says that nothing listens any more where it is killed after all', async () => {
-    const redis = await startRedis();
-    const { changes, becomes } = await openReplica(redis.address, IMPATIENT);
-    redis.freeze();
-    await becomes('silent');
-    await redis.kill();
-    await eventually(() => changes.at(-1)?.detail === 'ECONNREFUSED');
-    expect(statesOf(changes)).not.toContain('refuses');
-  });
 });
 
 describeWith('redis-server', 'when the network is cut', () => {
@@ -226,19 +216,6 @@ describeWith('redis-server', 'when Redis refuses', () => {
     redis.cli('replicaof', 'no', 'one');
     await becomes('answers');
     await store.claim(aClaim());
-  });
-
-  it('says why while the server is out of memory, although it still reads', async () => {
-    const redis = await startRedis();
-    const { store, changes, becomes } = await openReplica(redis.address);
-    redis.cli('config', 'set', 'maxmemory', '1');
-    const failedBefore = evaluated(redis, 'failed_calls');
-    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: OOM' });
-    await becomes('refuses');
-    await eventually(() => evaluated(redis, 'failed_calls') >= failedBefore + 3);
-    expect(changes.map(({ state }) => state)).toEqual(['answers', 'refuses']);
-    redis.cli('config', 'set', 'maxmemory', '0');
-    await becomes('answers');
   });
 });
 
