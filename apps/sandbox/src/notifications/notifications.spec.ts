@@ -35,23 +35,6 @@ describe('notifications', () => {
   const send = (url = 'http://127.0.0.1:3000/'): void =>
     notifications.send({ merchant, url, document: { status: 'SUCCESS' }, isSealed: false });
 
-  it('are sent six times in all to a receiver that is not there', async () => {
-    send();
-    await clock.advance(2 * 86_400_000);
-    expect(delivered).toHaveLength(6);
-    expect(notifications.list()).toMatchObject([{ state: 'given_up', attempts: { length: 6 } }]);
-    expect(clock.pendingTasks).toBe(0);
-  });
-
-  it('take no answer but 200', async () => {
-    receipts.push({ httpStatus: 204 }, { httpStatus: 200 });
-    send();
-    await clock.advance(5_000);
-    expect(notifications.list()).toMatchObject([
-      { state: 'delivered', attempts: [{ httpStatus: 204 }, { httpStatus: 200 }] },
-    ]);
-  });
-
   it('are given up for newer ones when there are too many', async () => {
     for (let count = 0; count < 3; count += 1) send();
     await clock.settle();
@@ -66,15 +49,6 @@ describe('notifications', () => {
     notifications.reset();
     await clock.advance(86_400_000);
     expect(delivered).toHaveLength(1);
-  });
-
-  it('that were repeated by hand go on as before', async () => {
-    receipts.push({ httpStatus: 200 }, { httpStatus: 500 });
-    send();
-    await notifications.idle();
-    expect(notifications.repeat(1)).toBe(true);
-    await clock.advance(86_400_000);
-    expect(notifications.list()).toMatchObject([{ state: 'delivered', attempts: { length: 2 } }]);
   });
 });
 
