@@ -131,10 +131,11 @@ async function jweOf(response: Response): Promise<string> {
 }
 
 function demandPublished(session: Members): void {
+  const key = (session['serverPublic'] ?? {}) as Members;
   const wrong = [
     ...['authToken', 'refreshToken', 'deviceId', 'tokenExpirationDateTime'].filter((name) => !isText(session[name])),
     ...['tokenExpiration', 'sessionExpiration'].filter((name) => Number.isNaN(Date.parse(String(session[name])))),
-    ...['kty', 'crv', 'x', 'y'].filter((name) => !isText(Object(session['serverPublic'])[name])),
+    ...['kty', 'crv', 'x', 'y'].filter((name) => !isText(key[name])),
   ];
   if (wrong.length > 0) throw new TypeError(`the session is not as published: ${wrong.join(', ')}`);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FakeClock } from '#libs/testing';
-import { NotificationTargets, type Delivery, type Receipt } from './delivery.js';
+import { NotificationTargets, type Delivery } from './delivery.js';
 import { Notifications } from './notifications.js';
 import { generateKeyPair } from '../crypto/ec-key.js';
 import { readMerchant } from '../merchants/merchant.js';
@@ -11,13 +11,11 @@ const merchant = readMerchant({ id: 'shop', serviceCode: randomUUID(), publicJwk
 describe('notifications', () => {
   let clock: FakeClock;
   let delivered: Delivery[];
-  let receipts: Receipt[];
   let notifications: Notifications;
 
   beforeEach(() => {
     clock = new FakeClock();
     delivered = [];
-    receipts = [];
     notifications = new Notifications({
       clock,
       waiting: new Waiting(clock),
@@ -25,7 +23,7 @@ describe('notifications', () => {
       deliverer: {
         deliver: (delivery: Delivery) => {
           delivered.push(delivery);
-          return Promise.resolve(receipts.shift() ?? { failure: 'ECONNREFUSED' });
+          return Promise.resolve({ failure: 'ECONNREFUSED' });
         },
       },
       capacity: 2,
