@@ -2,7 +2,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errorCodes, unavailableReasons } from '#libs/errors';
 import { tokenFaults } from '#libs/pkcs11';
-import { type Failed, helpFor, toldCall } from '#libs/causes';
+import { helpFor } from '#libs/causes';
 import { root } from '../architecture/rule-tables.js';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -171,51 +171,5 @@ describe('the Dockerfile of docs/hsm.md', () => {
     const [from = '', folder = ''] = copies[1] ?? [];
     const [, named] = /`module-path` in the\s+key file is then `([^`]+)`/.exec(hsm) ?? [];
     expect(named).toBe(`${folder}${basename(from)}`);
-  });
-});
-
-const thumbprint = 'x'.repeat(43);
-
-const unreached = (mark: string, kind: Failed['kind'] = 'transient'): Failed => ({
-  kind,
-  trace: { mark, peer: 'bank.example:443' },
-});
-
-/** What was read on the page or the command line, and is looked up in the runbook named next to it. */
-const met: readonly (readonly [words: string, failure: Failed])[] = [
-  ['nothing listens there', unreached('ECONNREFUSED')],
-  ['the host has no address', unreached('ENOTFOUND')],
-  ['the name server does not answer', unreached('EAI_AGAIN')],
-  ['nothing answers there', unreached('UND_ERR_CONNECT_TIMEOUT')],
-  ['no route leads there', unreached('EHOSTUNREACH')],
-  ['broke the call off', unreached('ECONNRESET')],
-  ['the port speaks TLS', unreached('ERR_BROKER_TLS_SPOKEN')],
-  ['the port speaks no TLS', unreached('ERR_SSL_WRONG_VERSION_NUMBER')],
-  ['no answer in time', { kind: 'timeout', trace: { peer: 'bank.example:443' } }],
-  ['the bank reports a fault of its own', { kind: 'transient', msgCode: 'b_server_is_overloaded' }],
-  [
-    'a code that is not known here',
-    { kind: 'transient', msgCode: 'b_something_new', trace: { httpStatus: 200, unknownCode: true } },
-  ],
-  ['past its expiry on arrival', { kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } }],
-  ["the bank's answer is not a session", { kind: 'invalid_response', msgCode: 'b_strange' }],
-  ["the bank's answer is empty", { kind: 'transient', msgCode: 'empty_answer' }],
-  ['a firewall or proxy answers in place of the bank', { kind: 'transient', msgCode: 'html_page' }],
-  ['a firewall turns the call away', { kind: 'refused', msgCode: 'html_page' }],
-  ['gateway.baseUrl is probably wrong', { kind: 'transient', trace: { httpStatus: 404 } }],
-  ['it redirects, and no call follows', { kind: 'invalid_response', trace: { httpStatus: 301 } }],
-  ['the bank refuses', { kind: 'refused', msgCode: 'b_merchant_not_found' }],
-  ['the bank has revoked the access', { kind: 'revoked', msgCode: 'b_auth_token_expired' }],
-  ['has expired', unreached('CERT_HAS_EXPIRED', 'refused')],
-  ['is not trusted', unreached('SELF_SIGNED_CERT_IN_CHAIN', 'refused')],
-  ['has a key that is not pinned', unreached('ERR_BROKER_PIN_MISMATCH', 'refused')],
-  ["the bank's new session opens with none of our keys", { kind: 'invalid_response', trace: { thumbprint } }],
-];
-
-describe('the runbook of a cause', () => {
-  it.each(met)('says what to do in the words that led to it: %s', (words, failure) => {
-    const { text, runbook } = toldCall(failure);
-    expect(text).toContain(words);
-    expect(read(`docs/runbooks/${runbook}.md`).replaceAll(/\s+/g, ' ')).toContain(words);
   });
 });

@@ -13,14 +13,10 @@ interface Run {
   readonly said: string;
 }
 
-/** The tests of some samples, run by jest in a separate process. */
-async function runOf(
-  samples: string,
-  more: Readonly<Record<string, string>>,
-  ...options: readonly string[]
-): Promise<Run> {
+/** The tests of the samples, run by jest in a separate process. */
+async function runOf(more: Readonly<Record<string, string>>): Promise<Run> {
   const env = { ...process.env, FORCE_COLOR: '0', ...more };
-  const args = [...JEST, ...CONFIG, '--testPathPatterns', `samples/${samples}`, ...options];
+  const args = [...JEST, ...CONFIG];
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [code, , said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
@@ -32,7 +28,7 @@ describe('a run of the tests on a machine that lacks a program', () => {
   afterAll(() => rmSync(nothing, { recursive: true }));
 
   it('passes without the tests that need it, and ends with their number and the reason', async () => {
-    const { code, said } = await runOf('.*jq', { PATH: nothing, CI: 'false' });
+    const { code, said } = await runOf({ PATH: nothing, CI: 'false' });
     expect(said.trimEnd().split('\n').slice(-3)).toEqual([
       'Skipped for what this machine does not have:',
       expect.stringMatching(/^ {2}jq: 3 tests in 2 suites \(jq cannot be found; .*install jq\)$/),
@@ -43,28 +39,9 @@ describe('a run of the tests on a machine that lacks a program', () => {
   });
 
   it('fails in CI, and says what is missing', async () => {
-    const { code, said } = await runOf('.*jq', { PATH: nothing, CI: 'true' });
+    const { code, said } = await runOf({ PATH: nothing, CI: 'true' });
     expect(said).toContain('In CI nothing may be skipped, but jq cannot be found.');
     expect(said).toMatch(/^Tests: +2 failed, 1 passed, 3 total$/m);
     expect(code).toBe(1);
-  });
-});
-
-describe('a suite whose hook fails half-way', () => {
-  it('tells why, and what it has started is ended and named', async () => {
-    const { code, said } = await runOf('leaves-a-process', { CI: 'false' });
-    const [, pid = ''] = /^started (\d+)$/m.exec(said) ?? [];
-    expect(said).toContain('the next one did not start');
-    expect(said).toMatch(/leaves-a-process\.sample\.ts left a process: .*setInterval/);
-    expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
-    expect(code).toBe(1);
-  });
-});
-
-describe('a suite that forgets a server', () => {
-  it('is named, for the server goes on beside every suite that follows', async () => {
-    const { code, said } = await runOf('leaves-a-server', { CI: 'false' }, '--forceExit');
-    expect(said).toMatch(/leaves-a-server\.sample\.ts left servers that listen: 1\n/);
-    expect(code).toBe(0);
   });
 });

@@ -22,7 +22,6 @@ const { parts } = await load<{ parts: readonly Part[] }>('parts.mjs');
 const { turn, turnsOf } = await load<Turns>('turns.mjs');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 
-const SHORT_S = 180;
 const suites = globSync('{apps,libs,test}/**/*.verify-spec.ts', { cwd: root });
 
 describe('the parts of verify', () => {
@@ -59,10 +58,6 @@ describe('the turns of the short parts', () => {
     expect(turns.length).toBeLessThanOrEqual(10);
     const runs = Array.from({ length: turns.length }, (_, number) => turn(parts, 1_000 + number).chosen);
     expect(runs.flat().toSorted(byName)).toEqual(short.toSorted(byName));
-  });
-
-  it('are of parts that take less than three minutes each', () => {
-    expect(short.filter(({ seconds = 0 }) => seconds >= SHORT_S)).toEqual([]);
   });
 });
 

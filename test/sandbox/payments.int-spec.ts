@@ -112,18 +112,10 @@ describe('payments at the played gateway', () => {
 
     it.each<[string, object]>([
       ['a merchantRequestId of 37 characters', { merchantRequestId: 'r'.repeat(37) }],
-      ['no merchantRequestId', { merchantRequestId: undefined }],
-      ['an empty merchantId', { merchantId: '' }],
       ['an unknown hppPayType', { hppPayType: 'A2C' }],
-      ['an amount of nothing', { coinAmount: 0 }],
       ['half a coin', { coinAmount: 1.5 }],
-      ['an amount in text', { coinAmount: '12500' }],
       ['no payment method', { paymentMethods: [] }],
-      ['no successUrl', { successUrl: undefined }],
-      ['no statusPageType', { statusPageType: undefined }],
       ['no customer', { customerData: undefined }],
-      ['a customer id of 256 characters', { customerData: { senderCustomerId: 'c'.repeat(256) } }],
-      ['an expiration beyond 9999 minutes', { expirationTimeMinutes: 10_000 }],
       ['A2A without merchantComment', { hppPayType: 'A2A' }],
       ['null for what is optional', { notificationUrl: null }],
     ])('is not created with %s', async (_name, members) => {
@@ -206,12 +198,10 @@ describe('payments at the played gateway', () => {
   });
 
   describe('a refund', () => {
-    it.each<[string, unknown]>([
-      ['text', '5000'],
-      ['a number', 5_000],
-    ])('with its amount as %s is pending, then done', async (_name, coinAmount) => {
+    it('is pending, and says of what it gives something back', async () => {
       const original = await desk.purchase();
-      const { body } = await desk.refund(original['operationId'], { merchantRequestId: 'refund-1', coinAmount });
+      const changes = { merchantRequestId: 'refund-1', coinAmount: '5000' };
+      const { body } = await desk.refund(original['operationId'], changes);
       expect(body).toEqual({
         type: 'REFUND',
         coinAmount: 5_000,
@@ -299,13 +289,6 @@ describe('payments at the played gateway', () => {
       const unknown = await other.postSealed(OPERATION, { id: operationId });
       expect([unknown.status, unknown.code]).toEqual([404, 'payment_operation_not_found']);
     });
-  });
-
-  it.each<[string, string, Record<string, string>]>([
-    ['to a base URL that ends in a slash', `/${CREATE_ORDER}`, {}],
-    ['with its body in the query as well', `${CREATE_ORDER}?body=${'x'.repeat(6_000)}`, {}],
-  ])('takes an order %s', async (_name, path, headers) => {
-    expect((await desk.post(path, orderRequest(), headers)).code).toBeUndefined();
   });
 
   it('takes a sealed body as a JSON string, and headers with hyphens', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { instantFromEpochMs } from '#libs/clock';
 import type { Cause, FailureTrace } from '#libs/session';
 import { callFaults, type Failed, leadsElsewhere, seemsMisaddressed } from './call-faults.js';
@@ -10,142 +10,161 @@ const newestKey = 'V9aJ5NusUFnWTvi2YBLxvAB3vCXj7Vo20BPbiFaN8-U';
 const peer = 'bank.example:443';
 const at = (mark: string, rest: FailureTrace = {}): Pick<Failed, 'trace'> => ({ trace: { mark, peer, ...rest } });
 
-/** What is said of a failed call, and the runbook. */
-const calls: Record<string, [Failed, runbook: string]> = {
-  'nothing listens there (ECONNREFUSED to bank.example:443)': [
-    { kind: 'transient', ...at('ECONNREFUSED') },
-    'renewals-failing',
-  ],
-  'nothing listens there (ECONNREFUSED to the proxy out.example:3128)': [
-    { kind: 'transient', ...at('ECONNREFUSED', { peer: 'out.example:3128', viaProxy: true }) },
-    'renewals-failing',
-  ],
-  'the host has no address (ENOTFOUND for bank.example:443)': [
-    { kind: 'transient', ...at('ENOTFOUND') },
-    'renewals-failing',
-  ],
-  'the name server does not answer (EAI_AGAIN for bank.example:443)': [
-    { kind: 'transient', ...at('EAI_AGAIN') },
-    'renewals-failing',
-  ],
-  'no route leads there (EHOSTUNREACH to bank.example:443)': [
-    { kind: 'transient', ...at('EHOSTUNREACH') },
-    'renewals-failing',
-  ],
-  'nothing answers there (no connection in time to bank.example:443)': [
-    { kind: 'timeout', ...at('UND_ERR_CONNECT_TIMEOUT') },
-    'renewals-failing',
-  ],
-  'the port speaks no TLS, but the address begins with https (bank.example:443)': [
-    { kind: 'transient', ...at('ERR_SSL_WRONG_VERSION_NUMBER') },
-    'renewals-failing',
-  ],
-  'the port speaks TLS, but the address begins with http (bank.example:443)': [
-    { kind: 'transient', ...at('ERR_BROKER_TLS_SPOKEN') },
-    'renewals-failing',
-  ],
-  'the Fetch standard forbids that port (bank.example:443)': [
-    { kind: 'transient', ...at('ERR_BROKER_BAD_PORT') },
-    'renewals-failing',
-  ],
-  'bank.example:443 broke the call off (ECONNRESET)': [{ kind: 'transient', ...at('ECONNRESET') }, 'renewals-failing'],
-  'no answer in time from bank.example:443 (UND_ERR_HEADERS_TIMEOUT)': [
-    { kind: 'timeout', ...at('UND_ERR_HEADERS_TIMEOUT') },
-    'renewals-failing',
-  ],
-  'no answer in time from bank.example:443': [{ kind: 'timeout', trace: { peer } }, 'renewals-failing'],
-  'no answer in time from the gateway': [{ kind: 'aborted' }, 'renewals-failing'],
-  'the certificate of bank.example:443 has expired (CERT_HAS_EXPIRED)': [
-    { kind: 'refused', ...at('CERT_HAS_EXPIRED') },
-    'access-refused',
-  ],
-  'the certificate of bank.example:443 is not valid yet (CERT_NOT_YET_VALID)': [
-    { kind: 'refused', ...at('CERT_NOT_YET_VALID') },
-    'access-refused',
-  ],
-  'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)': [
-    { kind: 'refused', ...at('ERR_TLS_CERT_ALTNAME_INVALID') },
-    'access-refused',
-  ],
-  'the certificate of bank.example:443 has a key that is not pinned (ERR_BROKER_PIN_MISMATCH)': [
-    { kind: 'refused', ...at('ERR_BROKER_PIN_MISMATCH') },
-    'access-refused',
-  ],
-  'the certificate of bank.example:443 is not trusted (SELF_SIGNED_CERT_IN_CHAIN)': [
-    { kind: 'refused', ...at('SELF_SIGNED_CERT_IN_CHAIN') },
-    'access-refused',
-  ],
-  'the request cannot be sent as configured (UND_ERR_INVALID_ARG)': [
-    { kind: 'refused', ...at('UND_ERR_INVALID_ARG') },
-    'access-refused',
-  ],
-  "the bank's new session opens with none of our keys": [
-    { kind: 'invalid_response', trace: { thumbprint, httpStatus: 200 }, newestKey: thumbprint },
-    'access-refused',
-  ],
-  'another replica asked the bank with another key (giDq73_2…) than our newest (V9aJ5Nus…)': [
-    { kind: 'invalid_response', trace: { thumbprint }, newestKey },
-    'unopenable-records',
-  ],
-  'the bank refuses: b_merchant_not_found': [
-    { kind: 'refused', msgCode: 'b_merchant_not_found', trace: { httpStatus: 400 } },
-    'access-refused',
-  ],
-  'the bank has revoked the access: b_auth_token_expired': [
-    { kind: 'revoked', msgCode: 'b_auth_token_expired' },
-    'access-refused',
-  ],
-  'the bank reports a fault of its own: b_server_is_overloaded': [
-    { kind: 'transient', msgCode: 'b_server_is_overloaded', trace: { httpStatus: 404 } },
-    'renewals-failing',
-  ],
-  'the bank refuses (HTTP 403)': [{ kind: 'refused', trace: { httpStatus: 403 } }, 'access-refused'],
-  'a firewall turns the call away: a page of HTML in place of an answer (HTTP 403)': [
-    { kind: 'refused', msgCode: 'html_page', trace: { httpStatus: 403 } },
-    'access-refused',
-  ],
-  'a firewall or proxy answers in place of the bank: a page of HTML (HTTP 503)': [
-    { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 503 } },
-    'renewals-failing',
-  ],
-  'gateway.baseUrl is probably wrong, or the service is away (HTTP 404, b_service_unavailable)': [
-    { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 404 } },
-    'renewals-failing',
-  ],
-  'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 405)': [
-    { kind: 'transient', trace: { httpStatus: 405 } },
-    'renewals-failing',
-  ],
-  'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 404, a page of HTML)': [
-    { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 404 } },
-    'renewals-failing',
-  ],
-  'gateway.baseUrl is probably wrong: it redirects, and no call follows (HTTP 301)': [
-    { kind: 'invalid_response', trace: { httpStatus: 301 } },
-    'renewals-failing',
-  ],
-  'the bank reports a fault of its own: b_service_unavailable': [
-    { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 503 } },
-    'renewals-failing',
-  ],
-  'the bank answers with a code that is not known here: b_something_new': [
-    { kind: 'transient', msgCode: 'b_something_new', trace: { httpStatus: 200, unknownCode: true } },
-    'renewals-failing',
-  ],
-  'the session was past its expiry on arrival': [
-    { kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } },
-    'clock-skew',
-  ],
-  "the bank's answer is empty": [{ kind: 'transient', msgCode: 'empty_answer' }, 'renewals-failing'],
-  "the bank's answer is not a session (HTTP 200)": [
-    { kind: 'invalid_response', trace: { httpStatus: 200 } },
-    'renewals-failing',
-  ],
-  'the token that keeps the private key does not work, so that no call is made': [
-    { kind: 'key_unavailable' },
-    'renewals-failing',
-  ],
+/** What is said of a failed call, by the runbook that goes on from there. */
+const calls: Readonly<Record<string, Readonly<Record<string, Failed>>>> = {
+  'renewals-failing': {
+    'nothing listens there (ECONNREFUSED to bank.example:443)': { kind: 'transient', ...at('ECONNREFUSED') },
+    'nothing listens there (ECONNREFUSED to the proxy out.example:3128)': {
+      kind: 'transient',
+      ...at('ECONNREFUSED', { peer: 'out.example:3128', viaProxy: true }),
+    },
+    'the host has no address (ENOTFOUND for bank.example:443)': { kind: 'transient', ...at('ENOTFOUND') },
+    'the name server does not answer (EAI_AGAIN for bank.example:443)': { kind: 'transient', ...at('EAI_AGAIN') },
+    'no route leads there (EHOSTUNREACH to bank.example:443)': { kind: 'transient', ...at('EHOSTUNREACH') },
+    'nothing answers there (no connection in time to bank.example:443)': {
+      kind: 'timeout',
+      ...at('UND_ERR_CONNECT_TIMEOUT'),
+    },
+    'the port speaks no TLS, but the address begins with https (bank.example:443)': {
+      kind: 'transient',
+      ...at('ERR_SSL_WRONG_VERSION_NUMBER'),
+    },
+    'the port speaks TLS, but the address begins with http (bank.example:443)': {
+      kind: 'transient',
+      ...at('ERR_BROKER_TLS_SPOKEN'),
+    },
+    'the Fetch standard forbids that port (bank.example:443)': { kind: 'transient', ...at('ERR_BROKER_BAD_PORT') },
+    'bank.example:443 broke the call off (ECONNRESET)': { kind: 'transient', ...at('ECONNRESET') },
+    'no answer in time from bank.example:443 (UND_ERR_HEADERS_TIMEOUT)': {
+      kind: 'timeout',
+      ...at('UND_ERR_HEADERS_TIMEOUT'),
+    },
+    'no answer in time from bank.example:443': { kind: 'timeout', trace: { peer } },
+    'no answer in time from the gateway': { kind: 'aborted' },
+    'the bank reports a fault of its own: b_server_is_overloaded': {
+      kind: 'transient',
+      msgCode: 'b_server_is_overloaded',
+      trace: { httpStatus: 404 },
+    },
+    'a firewall or proxy answers in place of the bank: a page of HTML (HTTP 503)': {
+      kind: 'transient',
+      msgCode: 'html_page',
+      trace: { httpStatus: 503 },
+    },
+    'gateway.baseUrl is probably wrong, or the service is away (HTTP 404, b_service_unavailable)': {
+      kind: 'transient',
+      msgCode: 'b_service_unavailable',
+      trace: { httpStatus: 404 },
+    },
+    'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 405)': {
+      kind: 'transient',
+      trace: { httpStatus: 405 },
+    },
+    'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 404, a page of HTML)': {
+      kind: 'transient',
+      msgCode: 'html_page',
+      trace: { httpStatus: 404 },
+    },
+    'gateway.baseUrl is probably wrong: it redirects, and no call follows (HTTP 301)': {
+      kind: 'invalid_response',
+      trace: { httpStatus: 301 },
+    },
+    'the bank reports a fault of its own: b_service_unavailable': {
+      kind: 'transient',
+      msgCode: 'b_service_unavailable',
+      trace: { httpStatus: 503 },
+    },
+    'the bank answers with a code that is not known here: b_something_new': {
+      kind: 'transient',
+      msgCode: 'b_something_new',
+      trace: { httpStatus: 200, unknownCode: true },
+    },
+    "the bank's answer is empty": { kind: 'transient', msgCode: 'empty_answer' },
+    "the bank's answer is not a session (HTTP 200)": { kind: 'invalid_response', trace: { httpStatus: 200 } },
+    'the token that keeps the private key does not work, so that no call is made': { kind: 'key_unavailable' },
+  },
+  'access-refused': {
+    'the certificate of bank.example:443 has expired (CERT_HAS_EXPIRED)': {
+      kind: 'refused',
+      ...at('CERT_HAS_EXPIRED'),
+    },
+    'the certificate of bank.example:443 is not valid yet (CERT_NOT_YET_VALID)': {
+      kind: 'refused',
+      ...at('CERT_NOT_YET_VALID'),
+    },
+    'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)': {
+      kind: 'refused',
+      ...at('ERR_TLS_CERT_ALTNAME_INVALID'),
+    },
+    'the certificate of bank.example:443 has a key that is not pinned (ERR_BROKER_PIN_MISMATCH)': {
+      kind: 'refused',
+      ...at('ERR_BROKER_PIN_MISMATCH'),
+    },
+    'the certificate of bank.example:443 is not trusted (SELF_SIGNED_CERT_IN_CHAIN)': {
+      kind: 'refused',
+      ...at('SELF_SIGNED_CERT_IN_CHAIN'),
+    },
+    'the request cannot be sent as configured (UND_ERR_INVALID_ARG)': { kind: 'refused', ...at('UND_ERR_INVALID_ARG') },
+    "the bank's new session opens with none of our keys": {
+      kind: 'invalid_response',
+      trace: { thumbprint, httpStatus: 200 },
+      newestKey: thumbprint,
+    },
+    'the bank refuses: b_merchant_not_found': {
+      kind: 'refused',
+      msgCode: 'b_merchant_not_found',
+      trace: { httpStatus: 400 },
+    },
+    'the bank has revoked the access: b_auth_token_expired': { kind: 'revoked', msgCode: 'b_auth_token_expired' },
+    'the bank refuses (HTTP 403)': { kind: 'refused', trace: { httpStatus: 403 } },
+    'a firewall turns the call away: a page of HTML in place of an answer (HTTP 403)': {
+      kind: 'refused',
+      msgCode: 'html_page',
+      trace: { httpStatus: 403 },
+    },
+  },
+  'unopenable-records': {
+    'another replica asked the bank with another key (giDq73_2…) than our newest (V9aJ5Nus…)': {
+      kind: 'invalid_response',
+      trace: { thumbprint },
+      newestKey,
+    },
+  },
+  'clock-skew': {
+    'the session was past its expiry on arrival': {
+      kind: 'invalid_response',
+      trace: { mark: 'ERR_BROKER_PAST_EXPIRY' },
+    },
+  },
 };
+
+/** What was read on the page or the command line, and is looked up in the runbook. */
+const lookedUp = [
+  'nothing listens there',
+  'the host has no address',
+  'the name server does not answer',
+  'nothing answers there',
+  'no route leads there',
+  'broke the call off',
+  'the port speaks TLS',
+  'the port speaks no TLS',
+  'no answer in time',
+  'the bank reports a fault of its own',
+  'a code that is not known here',
+  'past its expiry on arrival',
+  "the bank's answer is not a session",
+  "the bank's answer is empty",
+  'a firewall or proxy answers in place of the bank',
+  'a firewall turns the call away',
+  'gateway.baseUrl is probably wrong',
+  'it redirects, and no call follows',
+  'the bank refuses',
+  'the bank has revoked the access',
+  'has expired',
+  'is not trusted',
+  'has a key that is not pinned',
+  "the bank's new session opens with none of our keys",
+];
 
 const moment = instantFromEpochMs(Date.parse('2026-11-28T20:13:59.100Z'));
 const spent = { freeAt: moment, window: { calls: 20, perMs: 600_000 } };
@@ -192,9 +211,20 @@ const others: Record<string, Cause> = {
 const MAX_LENGTH = 120;
 
 describe('what is wrong, in words', () => {
-  it.each(Object.entries(calls))('is said of a failed call: %s', (text, [call, runbook]) => {
+  const each = Object.entries(calls).flatMap(([runbook, of]) =>
+    Object.entries(of).map(([text, call]) => ({ text, call, runbook })),
+  );
+
+  it.each(each)('is said of a failed call: $text', ({ text, call, runbook }) => {
     expect(toldCall(call)).toMatchObject({ text, runbook });
     expect(seemsMisaddressed(call)).toBe(text.includes('baseUrl is probably wrong'));
+  });
+
+  it.each(lookedUp)('is found in the runbook by the words that led to it: %s', (words) => {
+    const runbooks = new Set(each.filter(({ text }) => text.includes(words)).map(({ runbook }) => runbook));
+    expect(runbooks.size).toBeGreaterThan(0);
+    for (const runbook of runbooks)
+      expect(readFileSync(`docs/runbooks/${runbook}.md`, 'utf8').replaceAll(/\s+/g, ' ')).toContain(words);
   });
 
   it.each(Object.entries(others))('is said of a merchant: %s', (text, cause) => {
@@ -212,8 +242,8 @@ describe('what is wrong, in words', () => {
   });
 
   it('fits into a line, whatever it does, for each that there is', () => {
-    const failed = Object.values(calls).map(
-      ([{ kind, ...call }]) => ({ ...call, code: kind === 'aborted' ? 'timeout' : kind }) as Cause,
+    const failed = each.map(
+      ({ call: { kind, ...call } }) => ({ ...call, code: kind === 'aborted' ? 'timeout' : kind }) as Cause,
     );
     const every = Object.keys(effects).flatMap((effect) => failed.map((cause) => ({ ...cause, effect }) as Cause));
     const texts = [...Object.values(others), ...every].map((cause) => told(cause, 'shop').text);
@@ -221,7 +251,7 @@ describe('what is wrong, in words', () => {
   });
 
   it('is there for every fault of a call', () => {
-    const met = new Set(Object.values(calls).map(([call]) => toldCall(call).text));
+    const met = new Set(each.map(({ text }) => text));
     expect(met.size).toBeGreaterThanOrEqual(callFaults.length);
   });
 

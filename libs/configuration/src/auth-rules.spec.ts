@@ -1,31 +1,9 @@
-import { ConfigurationError } from './fault.js';
-import { parseConfiguration } from './load-configuration.js';
+import { faults, parse, type Raw } from './configuration-fixtures.js';
 
 const token = { caller: 'checkout', sha256: 'ab'.repeat(32) };
 const jwt = { issuer: 'https://issuer.example', audience: 'session-broker', jwksUri: 'https://issuer.example/jwks' };
 const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
 const policy = { caller: 'checkout', merchants: ['shop'], allow: ['session:read'] };
-const merchants = [
-  {
-    id: 'shop',
-    serviceCode: '137d9304-0368-11ed-b939-0242ac120002',
-    clientKeyFiles: ['shop.jwk.json'],
-    gateway: { baseUrl: 'https://gateway.example' },
-  },
-];
-
-const parse = (access: object): ReturnType<typeof parseConfiguration> =>
-  parseConfiguration(JSON.stringify({ ...access, merchants }), {});
-
-const faults = (access: object): string[] => {
-  try {
-    parse(access);
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.faults.map(({ path, problem }) => `${path} ${problem}`);
-    throw error;
-  }
-  return [];
-};
 
 describe('the access to the API', () => {
   it('is warned of where a network can reach it without TLS', () => {
@@ -65,7 +43,7 @@ describe('the access to the API', () => {
     },
   );
 
-  it.each<[string, object, string]>([
+  it.each<[string, Raw, string]>([
     [
       'auth disabled beside an issuer',
       { auth: { disabled: true, jwt } },

@@ -1,4 +1,4 @@
-import { checkSettings } from './check-settings.js';
+import { checkSettings, nearestName } from './check-settings.js';
 import { fileOf, password } from './file-contents.js';
 import { withContents } from './named-files.js';
 import { type Fields, section, text, texts } from './setting.js';
@@ -65,5 +65,20 @@ describe('the settings of the broker', () => {
     for (const { option, isDuration, namesFile } of textsOf(brokerSettings)) {
       expect([option, /Ms$/.test(option), /Files?$/.test(option)]).toEqual([option, isDuration, namesFile]);
     }
+  });
+});
+
+describe('the name that was meant', () => {
+  const names = ['Europe/Kyiv', 'Europe/Rome', 'America/Argentina/La_Rioja'];
+
+  it.each([
+    ['europe/kyv', 'Europe/Kyiv'],
+    ['Europe/Roma', 'Europe/Rome'],
+    ['america/argentina/la rioja', 'America/Argentina/La_Rioja'],
+    ['Europe/Paris', undefined],
+    ['', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('%.20s is %s', (text, expected) => {
+    expect(nearestName(text, names)).toBe(expected);
   });
 });

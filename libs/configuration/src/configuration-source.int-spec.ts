@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
@@ -71,17 +71,6 @@ describe('a configuration that is read again', () => {
     expect(await hasChanged()).toBe(false);
   });
 
-  it('shows that a file which a refused configuration named came into being', async () => {
-    await source.load();
-    await put('broker.yaml', configuration('next.jwk.json'));
-    await expect(source.load()).rejects.toThrow('clientKeyFiles[0]');
-    expect(await hasChanged()).toBe(false);
-    const next = await generateClientKey();
-    await put('next.jwk.json', JSON.stringify(next.privateJwk));
-    expect(await hasChanged()).toBe(true);
-    expect(await thumbprint()).toBe(next.thumbprint);
-  });
-
   it('shows that a file which was missing beside another fault came into being', async () => {
     await source.load();
     await put('broker.yaml', `${configuration('next.jwk.json').slice(0, -1)}, "log": { "level": "loud" } }`);
@@ -98,12 +87,6 @@ describe('a configuration that is read again', () => {
     await expect(source.load()).rejects.toThrow();
     expect(await hasChanged()).toBe(false);
     await put('broker.yaml', configuration('shop.jwk.json'));
-    expect(await hasChanged()).toBe(true);
-  });
-
-  it('shows that a file is gone', async () => {
-    await source.load();
-    await unlink(join(folder, 'shop.jwk.json'));
     expect(await hasChanged()).toBe(true);
   });
 });

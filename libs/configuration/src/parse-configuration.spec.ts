@@ -1,21 +1,10 @@
-import { ConfigurationError, type Fault } from './fault.js';
-import { parseConfiguration } from './load-configuration.js';
-
-type Raw = Record<string, unknown>;
+import { CODE, faults, faultsOf, merchant, OTHER_CODE, parse, type Raw } from './configuration-fixtures.js';
+import { ConfigurationError } from './fault.js';
 
 const TOKEN = 'ab'.repeat(32);
 const OTHER_TOKEN = 'cd'.repeat(32);
-const CODE = '137d9304-0368-11ed-b939-0242ac120002';
-const OTHER_CODE = '237d9304-0368-11ed-b939-0242ac120002';
 const PIN = `sha256/${Buffer.alloc(32, 7).toString('base64')}`;
 
-const merchant = (changes: Raw = {}): Raw => ({
-  id: 'shop',
-  serviceCode: CODE,
-  clientKeyFiles: ['shop.jwk.json'],
-  gateway: { baseUrl: 'https://gateway.example' },
-  ...changes,
-});
 const testMerchant = (changes: Raw = {}): Raw =>
   merchant({ id: 'demo', serviceCode: OTHER_CODE, clientKeyFiles: ['demo.jwk.json'], gateway: inTest(), ...changes });
 const inTest = (changes: Raw = {}): Raw => ({ baseUrl: 'http://sandbox:8081', environment: 'test', ...changes });
@@ -25,21 +14,6 @@ const withGateway = (gateway: Raw): Raw => ({
 const withSession = (session: Raw): Raw => ({ merchants: [merchant({ session })] });
 const token = { caller: 'checkout', sha256: TOKEN };
 const policy = { caller: 'checkout', merchants: ['shop'], allow: ['session:read'] };
-
-/** JSON is YAML 1.2. */
-const parse = (raw: Raw, environment = {}): ReturnType<typeof parseConfiguration> =>
-  parseConfiguration(JSON.stringify({ merchants: [merchant()], ...raw }), environment);
-
-function faultsOf(act: () => unknown): readonly Fault[] {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.faults;
-    throw error;
-  }
-  return [];
-}
-const faults = (raw: Raw): string[] => faultsOf(() => parse(raw)).map(({ path, problem }) => `${path} ${problem}`);
 
 describe('parseConfiguration', () => {
   it('fills in every default', () => {
@@ -90,65 +64,17 @@ describe('parseConfiguration', () => {
     });
   });
 
-  it('reads every setting', () => {
-    const lifetimes = { renewBefore: '25%', safetyMargin: '10s', fallbackLifetime: '1h', longestLifetime: '2h' };
+  it('takes lead times as shares or durations, a hand-over of no time, and a digest in capitals', () => {
+    const session = { renewBefore: '25%', safetyMargin: '10s', handover: '0s' };
     const parsed = parse({
-      http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
-      management: { host: '::1', port: 0, statusPage: false },
-      store: { type: 'memory', keyPrefix: 'p' },
       auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [{ ...policy, merchants: ['*'] }] },
-      log: { level: 'debug' },
-      merchants: [
-        testMerchant({
-          serviceCode: undefined,
-          serviceCodeFile: 'code',
-          required: false,
-          gateway: {
-            baseUrl: 'https://sandbox:8443/base',
-            environment: 'test',
-            testBaseUrl: 'http://sandbox:8081',
-            timeout: '2s',
-            requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
-            supersedes: false,
-            largestClockSkew: '1m',
-            tls: { caFile: 'ca.pem', pins: [PIN] },
-            proxy: 'http://u:p@proxy:3128',
-          },
-          session: { ...lifetimes, handover: '0s', foreignAuthorizerPause: '30m', budget: [{ calls: 5, per: '1m' }] },
-        }),
-      ],
+      merchants: [merchant({ session })],
     });
-    expect(parsed).toMatchObject({
-      http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
-      auth: { tokens: [{ caller: 'checkout', sha256: TOKEN }], policies: [{ merchants: ['*'] }] },
-      log: { level: 'debug' },
-      warnings: [{ path: 'http.tls' }],
-    });
-    expect(parsed.merchants[0]).toEqual({
-      id: 'demo',
-      required: false,
-      serviceCodeFile: 'code',
-      clientKeyFiles: ['demo.jwk.json'],
-      gateway: {
-        baseUrl: new URL('https://sandbox:8443/base'),
-        environment: 'test',
-        testBaseUrl: new URL('http://sandbox:8081'),
-        timeoutMs: 2_000,
-        supersedes: false,
-        requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
-        largestClockSkewMs: 60_000,
-        tls: { caFile: 'ca.pem', pins: [PIN] },
-        proxy: new URL('http://u:p@proxy:3128'),
-      },
-      session: {
-        renewBefore: { kind: 'share', share: 0.25 },
-        safetyMargin: { kind: 'duration', durationMs: 10_000 },
-        fallbackLifetimeMs: 3_600_000,
-        handoverMs: 0,
-        budget: [{ calls: 5, perMs: 60_000 }],
-        longestLifetimeMs: 7_200_000,
-        foreignAuthorizerPauseMs: 1_800_000,
-      },
+    expect(parsed.auth).toMatchObject({ tokens: [{ sha256: TOKEN }], policies: [{ merchants: ['*'] }] });
+    expect(parsed.merchants[0]?.session).toMatchObject({
+      renewBefore: { kind: 'share', share: 0.25 },
+      safetyMargin: { kind: 'duration', durationMs: 10_000 },
+      handoverMs: 0,
     });
   });
 
@@ -172,13 +98,6 @@ describe('parseConfiguration', () => {
       'http.docs must be true or false, without quotes',
     ]);
   });
-
-  it.each(['http:\n  port: ${PORT:-8081}', 'http: { port: "${PORT:-8081}" }', "http:\n  port: '${PORT:-8081}'"])(
-    'reads a placeholder as a number in %j, whatever the quotes',
-    (http) => {
-      expect(parseConfiguration(`${http}\nmerchants: [${JSON.stringify(merchant())}]`, {}).http.port).toBe(8081);
-    },
-  );
 
   it.each(['080', '1e3', '8080 ', '0x50', '', '-1', '8080.0'])(
     'does not take %j from the environment for a port',
@@ -214,21 +133,10 @@ describe('parseConfiguration refuses', () => {
     ['equal ports', { management: { port: 8080 } }, 'management.port must differ from http.port'],
     ['no merchant', { merchants: [] }, 'merchants must have at least 1 item'],
     ['no merchants at all', { merchants: undefined }, 'merchants is missing'],
-    ['a text for a merchant', { merchants: ['shop'] }, 'merchants[0] must be a mapping of settings'],
     [
       'a merchant without gateway',
       { merchants: [merchant({ gateway: undefined })] },
       'merchants[0].gateway is missing',
-    ],
-    [
-      'a merchant without key',
-      { merchants: [merchant({ clientKeyFiles: [] })] },
-      'merchants[0].clientKeyFiles must have at least 1 item',
-    ],
-    [
-      'a number as key file',
-      { merchants: [merchant({ clientKeyFiles: [5] })] },
-      'merchants[0].clientKeyFiles[0] must be text: the path of a file; put the value in quotes',
     ],
     [
       'no serviceCode',
@@ -239,11 +147,6 @@ describe('parseConfiguration refuses', () => {
       'serviceCode twice',
       { merchants: [merchant({ serviceCodeFile: 'x' })] },
       'merchants[0].serviceCodeFile is given as well as serviceCode; give only one of them',
-    ],
-    [
-      'an invalid serviceCode',
-      { merchants: [merchant({ serviceCode: 'x' })] },
-      'merchants[0].serviceCode must be a UUID, as the bank assigned it',
     ],
     [
       'the same id twice',
@@ -284,24 +187,9 @@ describe('parseConfiguration refuses', () => {
       'merchants[0].gateway.tls has no effect on an http baseUrl; use https, or remove it',
     ],
     [
-      'a bad pin',
-      withGateway({ tls: { pins: [PIN, 'x'] } }),
-      'merchants[0].gateway.tls.pins[1] must be sha256/ followed by the base64 of the SHA-256 of a public key (44 characters)',
-    ],
-    [
-      'a timeout over a minute',
-      withGateway({ timeout: '61s' }),
-      'merchants[0].gateway.timeout must be a duration from 100ms to 60s, such as 90s, 15m or 2h',
-    ],
-    [
       'another word for supersedes',
       withGateway({ supersedes: 'maybe' }),
       'merchants[0].gateway.supersedes must be true, false or unknown',
-    ],
-    [
-      'an attachment without name',
-      withGateway({ requestData: { attach: 'body', recipientKeyFile: 'a' } }),
-      'merchants[0].gateway.requestData.name is missing: attach: body needs it',
     ],
     [
       'an attachment without recipient',
@@ -312,11 +200,6 @@ describe('parseConfiguration refuses', () => {
       'a name without attachment',
       withGateway({ requestData: { name: 'a' } }),
       'merchants[0].gateway.requestData.name has no effect with attach: none; remove it, or set attach to body or header',
-    ],
-    [
-      'a margin as long as the lead',
-      withSession({ renewBefore: '10%', safetyMargin: '10%' }),
-      'merchants[0].session.safetyMargin must be less than renewBefore (20% by default)',
     ],
     [
       'a margin longer than the lead',
@@ -374,26 +257,15 @@ describe('parseConfiguration refuses', () => {
       'auth.policies[0].merchants[1] names a merchant that is not configured',
     ],
     [
-      'a policy for no merchant',
-      { auth: { tokens: [token], policies: [{ ...policy, merchants: [] }] } },
-      'auth.policies[0].merchants must have at least 1 item',
-    ],
-    [
       'an unknown permission',
       { auth: { tokens: [token], policies: [{ ...policy, allow: ['all'] }] } },
       'auth.policies[0].allow[0] must be one of session:read, session:reject, session:renew, payload:encrypt, payload:decrypt',
-    ],
-    [
-      'a token that is not hashed',
-      { auth: { tokens: [{ ...token, sha256: 'demo' }], policies: [policy] } },
-      'auth.tokens[0].sha256 must be the SHA-256 of a token as 64 hexadecimal digits (not of an empty one): printf %s "$TOKEN" | sha256sum',
     ],
   ])('%s', (_name, raw, expected) => {
     expect(faults(raw)).toEqual([expected]);
   });
 
   it.each<[string, Raw]>([
-    ['auth disabled on loopback', { auth: { disabled: true } }],
     ['auth disabled on IPv6 loopback', { http: { host: '::1' }, auth: { disabled: true } }],
     ['auth disabled on localhost', { http: { host: 'LocalHost' }, auth: { disabled: true } }],
     ['both ports free to choose', { http: { port: 0 }, management: { port: 0 } }],
@@ -402,10 +274,6 @@ describe('parseConfiguration refuses', () => {
       { auth: { tokens: [token, { ...token, sha256: OTHER_TOKEN }], policies: [policy, policy] } },
     ],
     ['http in test', { merchants: [testMerchant()] }],
-    [
-      'one key for two production merchants',
-      { merchants: [merchant(), merchant({ id: 'b', serviceCode: OTHER_CODE })] },
-    ],
     [
       'a lead and a margin that cannot be compared without a lifetime',
       withSession({ renewBefore: '10%', safetyMargin: '5m' }),

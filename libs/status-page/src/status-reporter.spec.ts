@@ -1,40 +1,37 @@
-import { instantFromEpochMs, plusMs } from '#libs/clock';
-import { HeldSessions, type RecordedFailure, type Session, type SessionReplica, Wishes } from '#libs/session';
-import { aRecordedFailure, aServerPublicKey, aSession, FakeClock, hold } from '#libs/testing';
-import type { StatusDocument } from './status-document.js';
+import { plusMs } from '#libs/clock';
+import type { RecordedFailure, Session, SessionReplica } from '#libs/session';
+import { aRecordedFailure, aServerPublicKey, aSession, FakeClock } from '#libs/testing';
+import type { StatusCondition, StatusDocument } from './status-document.js';
 import { MAX_LISTED, StatusReporter, type StatusSearch } from './status-reporter.js';
 import { StoreHealth } from './store-health.js';
 
-/** The parts of a replica that the page looks at, with sessions put into its memory by hand. */
+/** What the page looks at of a replica: it says what it is told to. */
 class Rig {
   readonly clock = new FakeClock();
-  readonly held = new HeldSessions(this.clock);
+  readonly held = new Map<string, Session>();
+  /** Of a merchant that is neither without a session nor well. */
+  readonly conditions = new Map<string, StatusCondition>();
   readonly failures = new Map<string, RecordedFailure>();
-  readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
-  readonly dead = new Set<string>();
   readonly causes = new Map<string, object>();
-  readonly wishes: Wishes;
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
     const { clock, held } = this;
-    this.wishes = new Wishes(clock, undefined as never, { held } as never);
-    const { wishes } = this;
-    const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
-    const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
-    const asked = {
-      isRenewing,
-      hasForeignAuthorizer,
-      conditionOf: (merchant: string) => this.conditionOf(merchant),
+    const replica = {
+      held,
+      wishes: { verdict: (merchant: string) => ({ reason: held.has(merchant) ? 'current' : 'no_session' }) },
+      isRenewing: () => false,
+      hasForeignAuthorizer: (merchant: string) => this.disputed.has(merchant),
+      conditionOf: (merchant: string) =>
+        this.conditions.get(merchant) ?? (held.has(merchant) ? 'fresh' : 'unavailable'),
       retryInMs: () => undefined,
       causeFor: (merchant: string) => this.causes.get(merchant),
       failureOf: (merchant: string) => this.failures.get(merchant),
     };
-    const replica = { held, wishes, ...asked } as unknown as SessionReplica;
     this.reporter = new StatusReporter({
       source: {
-        replica,
+        replica: replica as unknown as SessionReplica,
         merchants: () => ids,
         merchant: () => ({ required: true, environment: 'production', gatewayHost: 'gateway.example' }),
         store: () => ({ type: 'memory' }),
@@ -48,16 +45,8 @@ class Rig {
     });
   }
 
-  conditionOf(merchant: string): string {
-    const { result } = this.wishes.verdict(merchant);
-    if (result === 'unavailable') return result;
-    if (this.disputed.has(merchant)) return 'foreign_authorizer';
-    if (this.dead.has(merchant)) return 'dead';
-    return result === 'fresh' && this.failures.get(merchant) !== undefined ? 'failing' : result;
-  }
-
   hold(merchant: string, overrides: Partial<Session> = {}): void {
-    hold(this.held, aSession({ merchant, ...overrides }));
+    this.held.set(merchant, aSession({ merchant, ...overrides }));
   }
 
   async report(search?: StatusSearch): Promise<StatusDocument> {
@@ -70,63 +59,31 @@ class Rig {
   }
 }
 
-const endsIn = (minutes: number): Partial<Session> => {
-  const createdAt = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
-  const at = (share: number): ReturnType<typeof plusMs> => plusMs(createdAt, share * minutes * 60_000);
-  return { createdAt, expiresAt: at(1), mustRenewAt: at(0.95), renewAt: at(0.8) };
-};
+const { expiresAt } = aSession();
+const later: Partial<Session> = { expiresAt: plusMs(expiresAt, 60_000) };
 
 describe('the status document', () => {
   it('lists the worst first: by condition, by expiry, and the rest as configured', async () => {
-    const rig = new Rig(['fresh', 'late', 'failing', 'stale', 'none', 'sooner', 'expired', 'due', 'busy']);
-    rig.hold('fresh', endsIn(60));
-    rig.hold('late', endsIn(60));
-    rig.hold('failing', endsIn(60));
-    rig.hold('sooner', endsIn(50));
-    rig.hold('stale', endsIn(10));
-    rig.hold('expired', endsIn(5));
-    rig.hold('due', endsIn(11));
-    rig.hold('busy', endsIn(60));
-    rig.renewing.add('busy');
-    for (const merchant of ['failing', 'sooner']) rig.failures.set(merchant, aRecordedFailure());
-    await rig.clock.advance(9.6 * 60_000);
+    const rig = new Rig(['later-fresh', 'fresh', 'failing', 'stale', 'none', 'sooner', 'dead', 'disputed']);
+    rig.hold('later-fresh', later);
+    rig.hold('failing', later);
+    for (const merchant of ['fresh', 'stale', 'sooner', 'dead', 'disputed']) rig.hold(merchant);
+    for (const merchant of ['failing', 'sooner']) rig.conditions.set(merchant, 'failing');
+    rig.conditions.set('stale', 'stale').set('dead', 'dead').set('disputed', 'foreign_authorizer');
+    rig.disputed.add('disputed');
     expect(await rig.listed()).toEqual([
       'none unavailable',
-      'expired unavailable',
+      'disputed foreign_authorizer',
+      'dead dead',
       'stale stale',
       'sooner failing',
       'failing failing',
-      'fresh fresh',
-      'late fresh',
-      'due fresh',
-      'busy fresh',
-    ]);
-    expect((await rig.report()).counts).toEqual({
-      unavailable: 2,
-      foreign_authorizer: 0,
-      dead: 0,
-      stale: 1,
-      failing: 2,
-      fresh: 4,
-    });
-  });
-
-  it('says that somebody else ends sessions that look fresh, before it says that renewals fail', async () => {
-    const rig = new Rig(['fresh', 'failing', 'disputed', 'late']);
-    for (const merchant of ['fresh', 'failing', 'disputed']) rig.hold(merchant, endsIn(60));
-    rig.hold('late', endsIn(0.01));
-    rig.failures.set('failing', aRecordedFailure());
-    for (const merchant of ['disputed', 'late']) rig.disputed.add(merchant);
-    expect(await rig.listed()).toEqual([
-      'late unavailable',
-      'disputed foreign_authorizer',
-      'failing failing',
+      'later-fresh fresh',
       'fresh fresh',
     ]);
-    rig.dead.add('fresh');
-    expect(await rig.listed({ condition: 'dead' })).toEqual(['fresh dead']);
-    const { merchants } = await rig.report({ condition: 'foreign_authorizer' });
-    expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
+    const { counts, merchants } = await rig.report();
+    expect(counts).toEqual({ unavailable: 1, foreign_authorizer: 1, dead: 1, stale: 1, failing: 2, fresh: 2 });
+    expect(merchants.slice(0, 3).map(({ reason }) => reason)).toEqual(['no_session', 'foreign_authorizer', 'current']);
   });
 
   it('says what is the matter with a merchant, and says so of no other', async () => {
@@ -157,8 +114,9 @@ describe('the status document', () => {
     const rig = new Rig(['shop']);
     rig.hold('shop', { generation: 7 });
     rig.failures.set('shop', aRecordedFailure({ kind: 'timeout', msgCode: 'b_slow' }));
+    rig.conditions.set('shop', 'failing');
     const { merchants, replica, at } = await rig.report();
-    const { createdAt, renewAt, mustRenewAt, expiresAt } = aSession();
+    const { createdAt, renewAt, mustRenewAt } = aSession();
     expect(merchants).toEqual([
       {
         id: 'shop',
@@ -189,10 +147,9 @@ describe('the status document', () => {
 
   it('lists those that the store holds up before those that are well, and of them the one first that ends first', async () => {
     const rig = new Rig(['fresh', 'blocked-later', 'blocked', 'failing']);
-    const { expiresAt } = aSession();
     for (const merchant of ['fresh', 'blocked', 'failing']) rig.hold(merchant);
-    rig.hold('blocked-later', { expiresAt: plusMs(expiresAt, 60_000) });
-    rig.failures.set('failing', aRecordedFailure());
+    rig.hold('blocked-later', later);
+    rig.conditions.set('failing', 'failing');
     expect(await rig.listed()).toEqual(['failing failing', 'blocked fresh', 'blocked-later fresh', 'fresh fresh']);
   });
 
@@ -217,6 +174,7 @@ describe('the status document', () => {
     const rig = new Rig(ids);
     for (const merchant of ids) {
       rig.hold(merchant, { generation: 1_795_212_001_234 });
+      rig.conditions.set(merchant, 'failing');
       rig.failures.set(merchant, aRecordedFailure({ msgCode: 'b'.repeat(64) }));
     }
     const report = await rig.report();

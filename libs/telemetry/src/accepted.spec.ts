@@ -19,14 +19,11 @@ describe('the text of a scrape', () => {
 
   it.each([
     ['nobody asks for anything', undefined],
-    ['the header is empty', ''],
     ['anything is taken', '*/*'],
-    ['a browser asks', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
     ['it weighs more', 'application/openmetrics-text;q=0.4, text/plain;q=0.5'],
     ['it weighs more by a wildcard', 'application/openmetrics-text;q=0.4, text/*'],
     ['OpenMetrics is refused', 'application/openmetrics-text;q=0'],
     ['another version of OpenMetrics is asked for', 'application/openmetrics-text;version=0.0.1'],
-    ['nothing that we have is taken', 'application/json'],
     ['a weight cannot be read', 'application/openmetrics-text;q=much'],
     ['there are too many choices to look at', `${'text/html,'.repeat(20)}application/openmetrics-text`],
   ])('is the older one when %s', (_when, accept) => {

@@ -123,7 +123,7 @@ interface ConcatKdfInput {
 }
 
 /** Concat KDF with SHA-256 (NIST SP 800-56A, section 5.8.1) in the form that RFC 7518, section 4.6.2 prescribes. */
-export function concatKdf(input: ConcatKdfInput): Buffer {
+function concatKdf(input: ConcatKdfInput): Buffer {
   const otherInfo = Buffer.concat([
     lengthPrefixed(Buffer.from(input.algorithm, 'ascii')),
     lengthPrefixed(input.partyU),
@@ -155,13 +155,13 @@ function uint32(value: number): Buffer {
 const INITIAL_VALUE = Buffer.alloc(8, 0xa6);
 
 /** AES-256 key wrap (RFC 3394): the result is eight octets longer than the input. */
-export function wrapKey(keyEncryptionKey: Uint8Array, key: Uint8Array): Buffer {
+function wrapKey(keyEncryptionKey: Uint8Array, key: Uint8Array): Buffer {
   const cipher = createCipheriv('id-aes256-wrap', keyEncryptionKey, INITIAL_VALUE);
   return Buffer.concat([cipher.update(key), cipher.final()]);
 }
 
 /** @throws Error of node:crypto when the wrapped key was made with another key or was altered */
-export function unwrapKey(keyEncryptionKey: Uint8Array, wrapped: Uint8Array): Buffer {
+function unwrapKey(keyEncryptionKey: Uint8Array, wrapped: Uint8Array): Buffer {
   const decipher = createDecipheriv('id-aes256-wrap', keyEncryptionKey, INITIAL_VALUE);
   return Buffer.concat([decipher.update(wrapped), decipher.final()]);
 }

@@ -1,41 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { concatKdf, openCompact, sealCompact, unwrapKey, wrapKey } from './compact-jwe.js';
+import { openCompact, sealCompact } from './compact-jwe.js';
 import { generateKeyPair, readPrivateKey, readPublicKey } from './ec-key.js';
-
-describe('Concat KDF', () => {
-  it('derives the key of RFC 7518, appendix C', () => {
-    // prettier-ignore
-    const sharedSecret = Buffer.from([
-      158, 86, 217, 29, 129, 113, 53, 211, 114, 131, 66, 131, 191, 132, 38, 156,
-      251, 49, 110, 163, 218, 128, 106, 72, 246, 218, 167, 121, 140, 254, 144, 196,
-    ]);
-    const derived = concatKdf({
-      sharedSecret,
-      algorithm: 'A128GCM',
-      partyU: Buffer.from('Alice'),
-      partyV: Buffer.from('Bob'),
-      keyBits: 128,
-    });
-    expect(derived.toString('base64url')).toBe('VqqN6vgjbSBcIijNcacQGg');
-  });
-});
-
-describe('AES key wrap', () => {
-  const keyEncryptionKey = Buffer.from('000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F', 'hex');
-  const key = Buffer.from('00112233445566778899AABBCCDDEEFF000102030405060708090A0B0C0D0E0F', 'hex');
-
-  it('wraps as RFC 3394, section 4.6 does', () => {
-    expect(wrapKey(keyEncryptionKey, key).toString('hex').toUpperCase()).toBe(
-      '28C9F404C4B810F4CBCCB35CFB87F8263F5786E2D80ED326CBC7F0E71A99F43BFB988B9B7A02DD21',
-    );
-  });
-
-  it('refuses a wrapped key of which one bit was changed', () => {
-    const wrapped = wrapKey(keyEncryptionKey, key);
-    wrapped[9] = (wrapped[9] ?? 0) ^ 1;
-    expect(() => unwrapKey(keyEncryptionKey, wrapped)).toThrow();
-  });
-});
 
 describe('compact JWE', () => {
   const own = generateKeyPair();
@@ -110,14 +75,10 @@ describe('keys', () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export({ format: 'jwk' });
 
   it.each<[string, unknown]>([
-    ['text', 'key'],
     ['a private key', pair],
-    ['another type', { ...publicJwk, kty: 'OKP' }],
     ['another curve', { ...publicJwk, crv: 'P-256' }],
-    ['another use', { ...publicJwk, use: 'sig' }],
     ['another algorithm', { ...publicJwk, alg: 'ECDH-ES' }],
     ['a short coordinate', { ...publicJwk, x: 'AAAA' }],
-    ['a padded coordinate', { ...publicJwk, x: `${pair.x}=` }],
     ['a point that is not on the curve', { ...publicJwk, y: flipped.toString('base64url') }],
   ])('refuses %s as a public key', (_name, value) => {
     expect(() => readPublicKey(value)).toThrow(expect.objectContaining({ code: 'jwk_invalid' }));

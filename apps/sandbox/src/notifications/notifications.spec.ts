@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FakeClock } from '#libs/testing';
-import { NotificationTargets, type Delivery, type Receipt } from './delivery.js';
+import { NotificationTargets, type Delivery } from './delivery.js';
 import { Notifications } from './notifications.js';
 import { generateKeyPair } from '../crypto/ec-key.js';
 import { readMerchant } from '../merchants/merchant.js';
@@ -11,13 +11,11 @@ const merchant = readMerchant({ id: 'shop', serviceCode: randomUUID(), publicJwk
 describe('notifications', () => {
   let clock: FakeClock;
   let delivered: Delivery[];
-  let receipts: Receipt[];
   let notifications: Notifications;
 
   beforeEach(() => {
     clock = new FakeClock();
     delivered = [];
-    receipts = [];
     notifications = new Notifications({
       clock,
       waiting: new Waiting(clock),
@@ -25,7 +23,7 @@ describe('notifications', () => {
       deliverer: {
         deliver: (delivery: Delivery) => {
           delivered.push(delivery);
-          return Promise.resolve(receipts.shift() ?? { failure: 'ECONNREFUSED' });
+          return Promise.resolve({ failure: 'ECONNREFUSED' });
         },
       },
       capacity: 2,
@@ -34,23 +32,6 @@ describe('notifications', () => {
 
   const send = (url = 'http://127.0.0.1:3000/'): void =>
     notifications.send({ merchant, url, document: { status: 'SUCCESS' }, isSealed: false });
-
-  it('are sent six times in all to a receiver that is not there', async () => {
-    send();
-    await clock.advance(2 * 86_400_000);
-    expect(delivered).toHaveLength(6);
-    expect(notifications.list()).toMatchObject([{ state: 'given_up', attempts: { length: 6 } }]);
-    expect(clock.pendingTasks).toBe(0);
-  });
-
-  it('take no answer but 200', async () => {
-    receipts.push({ httpStatus: 204 }, { httpStatus: 200 });
-    send();
-    await clock.advance(5_000);
-    expect(notifications.list()).toMatchObject([
-      { state: 'delivered', attempts: [{ httpStatus: 204 }, { httpStatus: 200 }] },
-    ]);
-  });
 
   it('are given up for newer ones when there are too many', async () => {
     for (let count = 0; count < 3; count += 1) send();
@@ -66,15 +47,6 @@ describe('notifications', () => {
     notifications.reset();
     await clock.advance(86_400_000);
     expect(delivered).toHaveLength(1);
-  });
-
-  it('that were repeated by hand go on as before', async () => {
-    receipts.push({ httpStatus: 200 }, { httpStatus: 500 });
-    send();
-    await notifications.idle();
-    expect(notifications.repeat(1)).toBe(true);
-    await clock.advance(86_400_000);
-    expect(notifications.list()).toMatchObject([{ state: 'delivered', attempts: { length: 2 } }]);
   });
 });
 

@@ -26,15 +26,6 @@ describe('the attempts of an operation', () => {
     await clock.advance(1);
     expect(() => times(book, 70)).not.toThrow();
   });
-
-  it('are forgotten for the oldest of too many operations, and by a reset', () => {
-    const book = new PaymentBook(clock, 1);
-    times(book, 70);
-    times(book, 1, 'another');
-    expect(() => times(book, 70)).not.toThrow();
-    book.reset();
-    expect(() => times(book, 70)).not.toThrow();
-  });
 });
 
 describe('a card', () => {

@@ -79,10 +79,6 @@ describe('the notice of the configuration', () => {
   const canWait = { text: 'nothing to do tonight: restart in office hours', runbook: 'config-reload-failed' };
   const cure = { text: 'the new settings may be what is missing: restart one replica', runbook: 'store-down' };
 
-  it('is not there while the files say what is in force', () => {
-    expect(configurationNotice({}, now)).toBeUndefined();
-  });
-
   it('says since when a change is refused, how many faults it has, which is the first, and where to go on', () => {
     expect(configurationNotice({ refusedChange }, now)).toEqual({
       text: 'Configuration: a change has been refused since 00:00:01 UTC (1 fault: http.tls.certFile); the previous configuration is in force.',
