@@ -89,18 +89,6 @@ describeWith('vectors', 'Wycheproof: ECDH on P-384', () => {
     },
   );
 
-  it.each(custodies)(
-    'a JWE whose shared secret differs in one bit does not open, with a key %s',
-    async (...[, keyOf]) => {
-      const [test] = valid;
-      if (test === undefined) throw new Error('no vector');
-      const secret = hex(test.shared);
-      secret[47] = (secret[47] ?? 0) ^ 1;
-      const attempt = openJwe(sealed({ ...test, shared: secret.toString('hex') }), [await keyOf(test.private)]);
-      expect(await outcomeOf(attempt)).toBe('jwe_not_opened');
-    },
-  );
-
   it.each(custodies)('a JWE whose epk is invalid is refused, with a key %s', async (...[, keyOf]) => {
     const refused = async (test: EcdhTest): Promise<boolean> => {
       const outcome = await outcomeOf(openJwe(sealed(test), [await keyOf(test.private)]));
@@ -117,12 +105,6 @@ describeWith('vectors', 'Wycheproof: ECDH on P-384', () => {
       return (await Promise.all(outcomes)).every((outcome) => outcome === due);
     };
     expect(await deviations(tests, asItShould)).toEqual([]);
-  });
-
-  it('a private key is refused where a public one is due', async () => {
-    const refused = async (test: EcdhTest): Promise<boolean> =>
-      (await outcomeOf(importServerKey(test.private))) === 'jwk_invalid';
-    expect(await deviations(valid, refused)).toEqual([]);
   });
 });
 
@@ -165,11 +147,6 @@ describeWith('vectors', 'RFC 7520 section 5.4', () => {
     const key = await importClientKey(example.input.key);
     expect(key.thumbprint).toBe('YlKlB7M2wnS0cPn_V7OW-FuDLuWdJ9z4OvPHmhGDfeE');
     expect(thumbprintOf(example.input.key as unknown as PublicJwk)).toBe(key.thumbprint);
-  });
-
-  it('its JWE is refused for its algorithms, although the key is right', async () => {
-    const key = await importClientKey(example.input.key);
-    expect(await outcomeOf(openJwe(example.output.compact, [key]))).toBe('jwe_algorithm_refused');
   });
 
   it('is what the assembly of these tests produces from its parts, to the last character', () => {
