@@ -113,13 +113,6 @@ describe('the list of what tests need', () => {
     writeFileSync(shim, '#!/bin/sh\necho /none\n');
     expect(found()['python3']?.paths).toEqual({ python3: shim });
   });
-
-  it('asks a program that could be another one of its name', () => {
-    put('jose', 0o755);
-    expect(found()['jose']?.missing).toBeUndefined();
-    writeFileSync(join(folder, 'jose'), '#!/bin/sh\nexit 1\n');
-    expect(found()['jose']?.missing).toBe('"jose alg" fails');
-  });
 });
 
 describe('the lock file', () => {

@@ -1,10 +1,8 @@
-import type { webcrypto } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { openAtRest, sealAtRest } from './at-rest.js';
-import type { ClientKey } from './client-key.js';
+import { clientHandlesOf, type ClientKey } from './client-key.js';
 import { clientKeyInCustody } from './client-key-in-custody.js';
 import type { ClientKeys } from './client-keys.js';
-import { FileClientKeys } from './file-client-keys.js';
 import { generateClientKey } from './generate-client-key.js';
 import { importClientKey, importServerKey } from './import-key.js';
 import { keyedDigest } from './keyed-digest.js';
@@ -42,15 +40,10 @@ interface Kept {
 
 async function kept(): Promise<Kept> {
   const { privateJwk } = await generateClientKey();
-  const { publicJwk } = await importClientKey(privateJwk);
-  const handle = await agreementOf(privateJwk);
-  const noted = new NotedKeys(new FileClientKeys(handle));
+  const here = await importClientKey(privateJwk);
+  const { publicJwk } = here;
+  const noted = new NotedKeys(clientHandlesOf(here).custody);
   return { privateJwk, publicJwk, noted, key: await clientKeyInCustody(publicJwk, noted) };
-}
-
-function agreementOf({ kty, crv, x, y, d }: Record<string, string>): Promise<webcrypto.CryptoKey> {
-  const jwk = { kty, crv, x, y, d } as webcrypto.JsonWebKey;
-  return crypto.subtle.importKey('jwk', jwk, { name: 'ECDH', namedCurve: 'P-384' }, false, ['deriveBits']);
 }
 
 const sealedTo = async (publicJwk: PublicJwk): Promise<string> => sealJwe(RECORD, await importServerKey(publicJwk));

@@ -48,9 +48,9 @@ describe('the faults of a JWE that show without a key', () => {
     ['a compact JWE is five parts of unpadded base64url, separated by dots', `${shaped()}.AAAA`],
     ['a compact JWE is five parts of unpadded base64url, separated by dots', `${shaped()}\n`],
     ['a compact JWE is five parts of unpadded base64url, separated by dots', shaped({ header: '' })],
-    ['the protected header is longer than 2 KiB', shaped({ header: 'A'.repeat(2_052) })],
+    ['the protected header is longer than 2 KiB', shaped({ header: 'A'.repeat(2_049) })],
+    ['the protected header is not JSON in UTF-8', shaped({ header: 'A'.repeat(2_048) })],
     ['the protected header is not base64url', shaped({ header: 'e31' })],
-    ['the protected header is not JSON in UTF-8', shaped({ header: zeros(3) })],
     ['the protected header is not a JSON object', shaped({ header: encoded([]) })],
     ['the protected header is not a JSON object', shaped({ header: encoded(null) })],
     ['the header member "crit" is not accepted', withHeader({ crit: [] })],
@@ -80,16 +80,6 @@ describe('the faults of a JWE that show without a key', () => {
     ['"zip" is not accepted: compression reveals lengths and invites bombs', withHeader({ zip: 'DEF' })],
   ])('are told to the sender: %s', (publicDetail, jwe) => {
     expect(refusalOf(jwe)).toEqual({ code: 'jwe_algorithm_refused', publicDetail });
-  });
-
-  it('begin with a header of one character more than 2 KiB', () => {
-    const kid = (length: number): string => withHeader({ kid: 'k'.repeat(length) });
-    const lengths = Array.from({ length: 1_600 }, (_, length) => length);
-    const headerOf = (jwe: string): number => jwe.indexOf('.');
-    const longest = lengths.findLast((length) => headerOf(kid(length)) <= 2_048) ?? 0;
-    expect(headerOf(kid(longest))).toBe(2_048);
-    expect(refusalOf(kid(longest))).toBeUndefined();
-    expect(refusalOf(kid(longest + 1))).toMatchObject({ publicDetail: 'the protected header is longer than 2 KiB' });
   });
 
   it('include octets that are not UTF-8 where a lenient reader would see a text', () => {
