@@ -48,7 +48,6 @@ export const parts = [
     seconds: 4,
   }),
   suites('ports', 'hostile octets to every port, from a fixed seed', { of: ['fuzz/'], seconds: 3 }),
-  suites('peers', 'JWE and JWK of another language, from a seed', { of: ['interop/peers'], seconds: 7 }),
   suites('image', 'the files of the image, run as its user', { of: ['deploy/image'], seconds: 29 }),
   suites('release', 'a release, made twice, and what is refused', {
     of: ['deploy/release', 'verify/deploy/release'],

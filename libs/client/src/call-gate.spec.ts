@@ -4,7 +4,7 @@ import type { ClientEvent } from './client-event.js';
 import { ClientClosed } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
 import type { Session } from './session.js';
-import { SessionBroker } from './session-broker.js';
+import type { SessionBroker } from './session-broker.js';
 
 const NOTICE = { merchant: 'shop', generation: 2, holdForMs: 3_000, at: '2026-01-01T00:00:00.000Z', participant: 'me' };
 
@@ -40,12 +40,8 @@ describe('calls while a session is replaced', () => {
 
   const open = async (options: Partial<SessionBrokerOptions> = {}): Promise<void> => {
     const feeds = server.streaming();
-    broker = new SessionBroker({
-      ...{ url: 'http://broker.test', merchant: 'shop', auth: 'token', fetch: server.fetch, time: clock },
-      random: () => 0.5,
-      onEvent: (event) => void events.push(event),
-      ...options,
-    });
+    const onEvent = (event: ClientEvent): void => void events.push(event);
+    broker = server.client(clock, { follow: 'events', onEvent, ...options });
     await broker.session();
     await clock.settle();
     feed = feeds[0]!;

@@ -3,68 +3,33 @@ import { createServer as createHttpServer, type Server as HttpServer } from 'nod
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { Agent, fetch } from 'undici';
-import { TestAuthority } from '../../testing/src/index.js';
-import { aDocument } from '../fixtures/scripted-broker.js';
-import { answerLost, AnswerLost, GatewayUnreachable, SessionBroker } from './entries/main.js';
-
-const clientOf = (url: string): SessionBroker =>
-  new SessionBroker({
-    url: 'http://broker.test',
-    merchant: 'shop',
-    fetch: () => Promise.resolve(Response.json(aDocument())),
-    follow: 'none',
-    gateway: { url },
-  });
+import { endedAfterEach, FakeClock, freePort, TestAuthority } from '../../testing/src/index.js';
+import { aDocument, json, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { answerLost, AnswerLost, GatewayUnreachable } from './entries/main.js';
 
 describe('a payment at a gateway at which nothing listens', () => {
   it('was not sent, and the message names nothing of the URL but the gateway', async () => {
-    const server = createHttpServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await new Promise((resolve) => server.close(resolve));
-    const broker = clientOf(origin);
-    const failure: unknown = await broker.fetch('/canary?token=canary', { json: {} }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const broker = new ScriptedBroker()
+      .on('read', () => json(aDocument()))
+      .client(new FakeClock(), { gateway: { url } });
+    await expect(broker.fetch('/canary?token=canary', { json: {} })).rejects.toMatchObject({
       name: 'GatewayUnreachable',
-      message: `The gateway at ${origin} cannot be reached: ECONNREFUSED. The request was not sent, and may be sent again with the same merchantRequestId`,
+      message: `The gateway at ${url} cannot be reached: ECONNREFUSED. The request was not sent, and may be sent again with the same merchantRequestId`,
     });
     await broker.close();
-  });
-});
-
-describe('a payment at a gateway that sends 100 Continue unasked', () => {
-  /** The platform's fetch ends the connection at it, although the bank has carried the payment out. */
-  it('is one of which nobody knows, and is not repeated', async () => {
-    const paid: string[] = [];
-    const server = createTcpServer((socket) => {
-      socket
-        .on('error', () => undefined)
-        .on('data', (octets: Buffer) => {
-          if (octets.toString('latin1').includes('coinAmount')) paid.push('once');
-          socket.write('HTTP/1.1 100 Continue\r\n\r\n');
-          socket.end(
-            'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 18\r\n\r\n{"hppOrderId":"o"}',
-          );
-        });
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
-    const broker = clientOf(`http://127.0.0.1:${port}`);
-    const failure: unknown = await broker.fetch('/x', { json: { coinAmount: 5 } }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: 'AnswerLost', code: 'answer_lost' });
-    expect(paid).toEqual(['once']);
-    await broker.close();
-    await new Promise((resolve) => server.close(resolve));
   });
 });
 
 describe('a payment over TLS', () => {
   const { cert, key } = new TestAuthority().issue({ names: ['gateway.test'] });
-  let servers: (Server | HttpServer)[];
+  const started = endedAfterEach();
 
   const listening = async (server: Server | HttpServer): Promise<number> => {
-    servers.push(server);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    await once(
+      started.add(server.listen(0, '127.0.0.1'), (it) => it.close()),
+      'listening',
+    );
     return (server.address() as AddressInfo).port;
   };
   const pay = async (port: number): Promise<unknown> => {
@@ -75,13 +40,6 @@ describe('a payment over TLS', () => {
   };
   const tcp = (each: (socket: Socket) => void): Server =>
     createTcpServer((socket) => each(socket.on('error', () => undefined)));
-
-  beforeEach(() => {
-    servers = [];
-  });
-  afterEach(async () => {
-    for (const server of servers) await new Promise((resolve) => server.close(resolve));
-  });
 
   it.each<[string, () => Server | HttpServer, string]>([
     [

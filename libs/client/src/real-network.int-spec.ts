@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -65,49 +65,6 @@ describe('over a real network', () => {
     expect(events.flatMap((event) => (event.type === 'session' ? [event.generation] : []))).toEqual([1, 2, 3]);
   });
 
-  it('serves what is valid while the broker restarts on its port, and then has what is new', async () => {
-    const listen = async (port: number, generation: number): Promise<Server> => {
-      const one = createServer((request, response) => {
-        if (!isEvents(request)) return giveSession(response, generation);
-        openEvents(response).write(frameOf(generation));
-      }).listen(port, '127.0.0.1');
-      await once(one, 'listening');
-      return one;
-    };
-    const stop = async (one: Server): Promise<void> => {
-      one.close();
-      one.closeAllConnections();
-      await once(one, 'close');
-    };
-    await start(() => undefined);
-    const first = await listen(0, 1);
-    const { port } = first.address() as AddressInfo;
-    open({ url: `http://127.0.0.1:${port}` });
-    await broker.session();
-    await eventually(() => events.some(({ type }) => type === 'following'));
-    await stop(first);
-    await eventually(() => events.filter(({ type }) => type === 'interrupted').length >= 2);
-    expect((await broker.session()).generation).toBe(1);
-    const second = await listen(port, 2);
-    await eventually(async () => (await broker.session()).generation === 2);
-    await broker.close();
-    await stop(second);
-  });
-
-  it('has the first session although the broker only comes up after the call', async () => {
-    await start(() => undefined);
-    const { port } = server;
-    await server.close();
-    const session = open({ url: `http://127.0.0.1:${port}`, follow: 'none' }).session();
-    const late = createServer((_request, response) => giveSession(response, 1)).listen(port, '127.0.0.1');
-    await once(late, 'listening');
-    expect((await session).generation).toBe(1);
-    await broker.close();
-    late.close();
-    late.closeAllConnections();
-    await once(late, 'close');
-  });
-
   it('gives up an answer that drips without end', async () => {
     await start((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -122,24 +79,6 @@ describe('over a real network', () => {
     await server.idle();
   });
 
-  it('gives up a frame without end, without keeping it', async () => {
-    let sent = 0;
-    await start((request, response) => {
-      if (!isEvents(request)) return giveSession(response, 1);
-      openEvents(response).write('data: ');
-      const more = (): void => {
-        sent += 65_536;
-        if (!response.destroyed) response.write('x'.repeat(65_536), () => setImmediate(more));
-      };
-      more();
-    });
-    await open().session();
-    await eventually(() =>
-      events.some((event) => event.type === 'interrupted' && event.error?.code === 'event_too_large'),
-    );
-    expect(sent).toBeLessThan(50_000_000);
-  });
-
   it('takes its credential nowhere else', async () => {
     let followed = 0;
     const elsewhere = await LoopbackServer.http((_request, response) => {
@@ -152,19 +91,6 @@ describe('over a real network', () => {
     await expect(open({ follow: 'none' }).session()).rejects.toThrow(ProtocolError);
     expect(followed).toBe(0);
     await elsewhere.close();
-  });
-
-  it('ends its stream when it is closed', async () => {
-    let streamEnded: Promise<unknown> = Promise.resolve();
-    await start((request, response) => {
-      if (!isEvents(request)) return giveSession(response, 1);
-      streamEnded = once(response, 'close');
-      openEvents(response).write(frameOf(2));
-    });
-    await open().session();
-    await eventually(async () => (await broker.session()).generation === 2);
-    await broker.close();
-    await streamEnded;
   });
 });
 

@@ -3,7 +3,7 @@ import { FakeClock } from '../../testing/src/index.js';
 import { aDocument, type EventFeed, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import type { ClientEvent } from './client-event.js';
 import type { SessionBrokerOptions } from './options.js';
-import { SessionBroker } from './session-broker.js';
+import type { SessionBroker } from './session-broker.js';
 
 describe('following the broker', () => {
   let clock: FakeClock;
@@ -14,8 +14,7 @@ describe('following the broker', () => {
   const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
     events = [];
     const onEvent = (event: ClientEvent): void => void events.push(event);
-    const fixed = { url: 'http://broker.test', merchant: 'shop', auth: 'token', onEvent };
-    broker = new SessionBroker({ ...fixed, fetch: server.fetch, time: clock, random: () => 0.5, ...options });
+    broker = server.client(clock, { follow: 'events', onEvent, ...options });
     return broker;
   };
   const first = async (options: Partial<SessionBrokerOptions> = {}): Promise<void> => {
@@ -81,16 +80,6 @@ describe('following the broker', () => {
       expect(await generation()).toBe(5);
     });
 
-    it('does not look for a late session by itself while the broker is there to announce it', async () => {
-      await first();
-      for (let beat = 0; beat < 58; beat += 1) {
-        feeds[0]!.send(': heartbeat\n\n');
-        await clock.advance(15_000);
-        expect(await generation()).toBe(1);
-      }
-      expect(server.requests).toHaveLength(2);
-    });
-
     it('opens the stream again when it ends, after a wait with jitter', async () => {
       await first();
       feeds[0]!.send(': here\n\n');
@@ -154,46 +143,33 @@ describe('following the broker', () => {
     });
 
     it.each([
-      {
-        what: 'the merchant was removed',
-        status: 404,
-        code: 'merchant_not_found',
-        says: /^The broker does not know this merchant \(404\)[^]*removed/,
-      },
-      {
-        what: 'the caller may no longer',
-        status: 403,
-        code: 'forbidden',
-        says: /^The broker does not allow this caller/,
-      },
-      {
-        what: 'the token is refused',
-        status: 401,
-        code: 'unauthenticated',
-        says: /^The broker does not accept the credential/,
-      },
-    ])('says once, and not at every try, that $what, and serves what is valid', async ({ status, code, says }) => {
-      await first();
-      feeds[0]!.send(': here\n\n');
-      await clock.settle();
-      server.on('events', () => problem(status, code));
-      feeds[0]!.end();
-      await clock.advance(300_000);
-      expect(await generation()).toBe(1);
-      const refused = events.flatMap((event) => (event.type === 'interrupted' && event.error ? [event.error] : []));
-      expect(refused).toMatchObject([{ code, message: expect.stringMatching(says) }]);
-      expect(server.seen('events').length).toBeGreaterThan(8);
+      ['the merchant was removed', 404, 'merchant_not_found', /^The broker does not know this merchant \(404\)/],
+      ['the caller may no longer', 403, 'forbidden', /^The broker does not allow this caller/],
+    ] as const)(
+      'says once, and not at every try, that %s, and serves what is valid',
+      async (...[, status, code, says]) => {
+        await first();
+        feeds[0]!.send(': here\n\n');
+        await clock.settle();
+        server.on('events', () => problem(status, code));
+        feeds[0]!.end();
+        await clock.advance(300_000);
+        expect(await generation()).toBe(1);
+        const refused = events.flatMap((event) => (event.type === 'interrupted' && event.error ? [event.error] : []));
+        expect(refused).toMatchObject([{ code, message: expect.stringMatching(says) }]);
+        expect(server.seen('events').length).toBeGreaterThan(8);
 
-      feeds = server.streaming();
-      await clock.advance(40_000);
-      feeds[0]!.session(aDocument({ generation: 2 }));
-      await clock.settle();
-      expect(await generation()).toBe(2);
-      server.on('events', () => problem(status, code));
-      feeds[0]!.end();
-      await clock.advance(60_000);
-      expect(events.filter((event) => event.type === 'interrupted' && event.error?.code === code)).toHaveLength(2);
-    });
+        feeds = server.streaming();
+        await clock.advance(40_000);
+        feeds[0]!.session(aDocument({ generation: 2 }));
+        await clock.settle();
+        expect(await generation()).toBe(2);
+        server.on('events', () => problem(status, code));
+        feeds[0]!.end();
+        await clock.advance(60_000);
+        expect(events.filter((event) => event.type === 'interrupted' && event.error?.code === code)).toHaveLength(2);
+      },
+    );
 
     it('leaves nothing behind when it is closed', async () => {
       await first();
@@ -252,12 +228,5 @@ describe('following the broker', () => {
     expect((await waiting).generation).toBe(1);
     await clock.settle();
     expect(server.seen('read').at(-1)?.signal.aborted).toBe(true);
-  });
-
-  it('is not done at all where it is not wanted', async () => {
-    await first({ follow: 'none' });
-    await clock.advance(600_000);
-    expect(server.requests).toHaveLength(1);
-    expect(clock.pendingTasks).toBe(0);
   });
 });

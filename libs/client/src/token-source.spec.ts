@@ -9,14 +9,7 @@ describe('the credential', () => {
   let broker: SessionBroker;
 
   const open = (auth?: SessionBrokerOptions['auth']): SessionBroker => {
-    const fixed = {
-      url: 'http://b.test',
-      merchant: 'shop',
-      fetch: server.fetch,
-      follow: 'none' as const,
-      time: new FakeClock(),
-    };
-    broker = new SessionBroker(auth === undefined ? fixed : { ...fixed, auth });
+    broker = server.client(new FakeClock(), { auth });
     return broker;
   };
   const sent = (): (string | undefined)[] => server.requests.map(({ headers }) => headers['authorization']);

@@ -3,7 +3,7 @@ import { FakeClock } from '#libs/testing';
 import { SystemClock } from './clock.js';
 import { Deadline } from './deadline.js';
 import { formatDuration, parseDurationMs } from './duration.js';
-import { earliest, instantFromEpochMs, msBetween, parseHttpDate, plusMs, toRfc3339 } from './instant.js';
+import { instantFromEpochMs, parseHttpDate, plusMs, toRfc3339 } from './instant.js';
 
 describe('durations', () => {
   it.each([
@@ -42,16 +42,8 @@ describe('instants', () => {
     expect(toRfc3339(noon)).toBe('2026-03-18T12:00:00.099Z');
   });
 
-  it('know their order and distance', () => {
-    expect(earliest(plusMs(noon, 5), noon, plusMs(noon, -1))).toBe(noon - 1);
-    expect(msBetween(noon, plusMs(noon, 250))).toBe(250);
-  });
-
-  it.each([
-    ['Wed, 18 Mar 2026 12:00:00 GMT', '2026-03-18T12:00:00.000Z'],
-    ['Sun, 06 Nov 1994 08:49:37 GMT', '1994-11-06T08:49:37.000Z'],
-  ])('are read from the HTTP date %s', (text, expected) => {
-    expect(toRfc3339(parseHttpDate(text) ?? noon)).toBe(expected);
+  it('are read from an HTTP date', () => {
+    expect(toRfc3339(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT') ?? noon)).toBe('1994-11-06T08:49:37.000Z');
   });
 
   it.each(['', 'now', '2026-03-18T12:00:00Z', 'Wed, 18 Mar 2026 12:00:00 +0000', 'Wed, 99 Mar 2026 12:00:00 GMT'])(

@@ -1,6 +1,4 @@
-import { inspect } from 'node:util';
 import { GatewayFailure, type IssuedSession } from '#libs/session';
-import fc from 'fast-check';
 import {
   anAnswer,
   aParty,
@@ -88,26 +86,16 @@ describe('the session in an answer', () => {
     ['a refreshToken that is not a UUID', { refreshToken: 'x' }, 'refreshToken'],
     ['no key', { serverPublic: undefined }, 'serverPublic'],
     ['a key that is a string', { serverPublic: 'x' }, 'serverPublic'],
-    ['a key that is a list', { serverPublic: [] }, 'serverPublic'],
     ['an expiry that does not parse', { tokenExpiration: CANARY }, 'tokenExpiration'],
-    ['a numeric expiry', { tokenExpirationDateTime: 1_767_226_500_000 }, 'tokenExpirationDateTime'],
   ])('is refused with %s, named in the detail', async (_what, change, field) => {
     const failure = await failureOf({ ...sessionFields(server), ...change });
     expect(failure.kind).toBe('invalid_response');
     expect(failure.detail).toContain(field);
   });
 
-  it.each([
-    ['on another curve', { crv: 'P-256' }],
-    ['off the curve', { y: 'A'.repeat(64) }],
-    ['cut short', { x: 'AAAA' }],
-    ['with a private part', { d: 'A'.repeat(64) }],
-    ['for signatures', { use: 'sig' }],
-  ])('is refused with a server key %s', async (_what, change) => {
-    const failure = await failureOf({
-      ...sessionFields(server),
-      serverPublic: { ...serverPublicOf(server), ...change },
-    });
+  it('is refused with a server key off the curve', async () => {
+    const serverPublic = { ...serverPublicOf(server), y: 'A'.repeat(64) };
+    const failure = await failureOf({ ...sessionFields(server), serverPublic });
     expect(failure.kind).toBe('invalid_response');
     expect(failure.detail).toContain('serverPublic');
   });
@@ -115,31 +103,9 @@ describe('the session in an answer', () => {
   it('is refused when it is sealed to somebody else, damaged, or not a JWE', async () => {
     const jwe = await server.seal(sessionFields(server));
     const ours = await merchant.seal(sessionFields(server));
-    for (const wrong of [jwe, ours.slice(0, -8), ours.split('.').slice(0, 4).join('.'), CANARY, `${ours}\n`]) {
+    for (const wrong of [jwe, ours.slice(0, -8), CANARY]) {
       const failing = issue(anAnswer({ jwe: wrong }), { clientKeys: [merchant.key] });
       await expect(failing).rejects.toMatchObject({ kind: 'invalid_response' });
     }
-  });
-
-  it('is refused, whatever its plaintext, with a failure that quotes none of it', async () => {
-    const value = fc.oneof(
-      fc.constantFrom<unknown>(CANARY, [CANARY], { kty: CANARY, x: CANARY, d: CANARY }),
-      fc.jsonValue(),
-    );
-    const fields = fc.record({
-      authToken: value,
-      deviceId: value,
-      refreshToken: value,
-      serverPublic: value,
-      serverPublicKey: value,
-      tokenExpiration: value,
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(fields, value, fc.uint8Array()), async (content) => {
-        const failure = await failureOf(content);
-        expect(failure.kind).toBe('invalid_response');
-        expect(inspect(failure, { depth: null, showHidden: true })).not.toContain(CANARY);
-      }),
-    );
   });
 });

@@ -60,13 +60,6 @@ describe('a record at rest', () => {
     expect(await openAtRest(record, [key], { ...BINDING, generation: BINDING.generation + 1 })).toBeUndefined();
   });
 
-  it('does not open for another generation when its header is rewritten to claim it', async () => {
-    const header = { alg: 'dir', enc: 'A256GCM', kid: key.thumbprint, merchant: 'shop', generation: 7 };
-    const [, ...rest] = record.split('.');
-    const forged = [Buffer.from(JSON.stringify(header)).toString('base64url'), ...rest].join('.');
-    expect(await openAtRest(forged, [key], { merchant: 'shop', generation: 7 })).toBeUndefined();
-  });
-
   it('does not open under the right derived key when the header claims another binding', async () => {
     const sealed = await new CompactEncrypt(RECORD)
       .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.thumbprint, merchant: 'other', generation: 7 })
@@ -89,17 +82,14 @@ describe('a record at rest', () => {
   });
 
   it.each([
-    ['the empty text', () => ''],
     ['text that is not a JWE', () => '{"authToken":"in clear"}'],
     ['a changed tag', () => `${record.slice(0, -2)}${record.endsWith('AA') ? 'QA' : 'AA'}`],
     ['an added encrypted key', () => record.replace('..', '.AAAA.')],
-    ['a header with a member too many', () => withHeader((header) => ({ ...header, zip: 'DEF' }))],
     ['another algorithm', () => withHeader((header) => ({ ...header, alg: 'ECDH-ES+A256KW' }))],
     [
       'a generation that is text',
       () => withHeader((header) => ({ ...header, generation: String(BINDING.generation) })),
     ],
-    ['an endless record', () => `${record}${'A'.repeat(70_000)}`],
   ])('is absent when it is damaged: %s', async (_name, forge) => {
     expect(await openAtRest(forge(), [key], BINDING)).toBeUndefined();
   });

@@ -38,26 +38,34 @@ describe('the faults of a JWE that show without a key', () => {
     expect(refusalOf(shaped())).toBeUndefined();
   });
 
-  it.each([['A'.repeat(MAX_BYTES + 1), 'a compact JWE of at most 4096 bytes is accepted']])(
-    'are told to the sender: too long',
-    (jwe, publicDetail) => {
-      expect(refusalOf(jwe)).toEqual({ code: 'jwe_too_large', publicDetail });
-    },
-  );
+  it('are told to the sender: too long', () => {
+    const publicDetail = 'a compact JWE of at most 4096 bytes is accepted';
+    expect(refusalOf('A'.repeat(MAX_BYTES + 1))).toEqual({ code: 'jwe_too_large', publicDetail });
+  });
 
   it.each([
-    ['a compact JWE is five parts of unpadded base64url, separated by dots', 'none'],
-    ['the protected header is longer than 2 KiB', shaped({ header: 'A'.repeat(2_052) })],
+    ['a compact JWE is five parts of unpadded base64url, separated by dots', shaped().split('.').slice(1).join('.')],
+    ['a compact JWE is five parts of unpadded base64url, separated by dots', `${shaped()}.AAAA`],
+    ['a compact JWE is five parts of unpadded base64url, separated by dots', `${shaped()}\n`],
+    ['a compact JWE is five parts of unpadded base64url, separated by dots', shaped({ header: '' })],
+    ['the protected header is longer than 2 KiB', shaped({ header: 'A'.repeat(2_049) })],
+    ['the protected header is not JSON in UTF-8', shaped({ header: 'A'.repeat(2_048) })],
     ['the protected header is not base64url', shaped({ header: 'e31' })],
-    ['the protected header is not JSON in UTF-8', shaped({ header: zeros(3) })],
     ['the protected header is not a JSON object', shaped({ header: encoded([]) })],
+    ['the protected header is not a JSON object', shaped({ header: encoded(null) })],
     ['the header member "crit" is not accepted', withHeader({ crit: [] })],
+    ['the header member "jku" is not accepted', withHeader({ jku: 'https://attacker.example/' })],
+    ['the header member "jwk" is not accepted', withHeader({ jwk: epk })],
+    ['the header member "x5u" is not accepted', withHeader({ x5u: 'https://attacker.example/' })],
+    ['the header member "x5c" is not accepted', withHeader({ x5c: ['MII'] })],
     ['"epk" must be a JSON object', withHeader({ epk: 'text' })],
     ['"epk" must be an EC key on P-384', withEpk({ kty: 'OKP' })],
     ['"epk" must be an EC key on P-384', withEpk({ crv: 'P-256' })],
     ['"epk" must not carry "d"', withEpk({ d: zeros(48) })],
     ['"epk" must give "x" in 48 octets', withEpk({ x: zeros(47) })],
     ['"epk" must give "y" in 48 octets', withEpk({ y: zeros(49) })],
+    ['"apu" must be base64url', withHeader({ apu: { a: 1 } })],
+    ['"apv" must be base64url', withHeader({ apv: 'Zg==' })],
     ['the encrypted key is not 40 octets', shaped({ key: zeros(24) })],
     ['the ciphertext is not base64url', shaped({ ciphertext: 'A' })],
     ['the initialization vector is not 12 octets', shaped({ iv: zeros(16) })],
@@ -72,16 +80,6 @@ describe('the faults of a JWE that show without a key', () => {
     ['"zip" is not accepted: compression reveals lengths and invites bombs', withHeader({ zip: 'DEF' })],
   ])('are told to the sender: %s', (publicDetail, jwe) => {
     expect(refusalOf(jwe)).toEqual({ code: 'jwe_algorithm_refused', publicDetail });
-  });
-
-  it('begin with a header of one character more than 2 KiB', () => {
-    const kid = (length: number): string => withHeader({ kid: 'k'.repeat(length) });
-    const lengths = Array.from({ length: 1_600 }, (_, length) => length);
-    const headerOf = (jwe: string): number => jwe.indexOf('.');
-    const longest = lengths.findLast((length) => headerOf(kid(length)) <= 2_048) ?? 0;
-    expect(headerOf(kid(longest))).toBe(2_048);
-    expect(refusalOf(kid(longest))).toBeUndefined();
-    expect(refusalOf(kid(longest + 1))).toMatchObject({ publicDetail: 'the protected header is longer than 2 KiB' });
   });
 
   it('include octets that are not UTF-8 where a lenient reader would see a text', () => {
@@ -115,10 +113,6 @@ describe('strict base64url', () => {
       }),
       { numRuns: 2_000 },
     );
-  });
-
-  it.each(['A', 'AB', 'AAB', 'AA==', 'A+/A', 'AAAA\n', ' AAAA', 'AAAAA', 'ÄAAA'])('refuses %j', (text) => {
-    expect(isBase64url(text)).toBe(false);
   });
 
   it.each([undefined, null, 7, ['AAAA'], { length: 4 }])('refuses %j, which is not text', (value) => {

@@ -35,39 +35,11 @@ const headerOf = (jwe: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(jwe.split('.')[0] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
 describe('sealing a JWE', () => {
-  it('gives back what was sealed, for any bytes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 4_096 }), async (plaintext) => {
-        const opened = await openJwe(await sealJwe(plaintext, recipient), [clientKey]);
-        expect(Buffer.from(opened.plaintext).equals(plaintext)).toBe(true);
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it('never opens again once any single character is another', async () => {
-    const jwe = await sealJwe(Buffer.from('an opaque payload'), recipient);
-    const other = fc.constantFrom(...'AZaz09-_.=+ \n');
-    await fc.assert(
-      fc.asyncProperty(fc.nat(jwe.length - 1), other, async (at, character) => {
-        fc.pre(jwe[at] !== character);
-        const forged = `${jwe.slice(0, at)}${character}${jwe.slice(at + 1)}`;
-        await expect(openJwe(forged, [clientKey])).rejects.toMatchObject({ code: expect.stringMatching(/^jwe_/) });
-      }),
-      { numRuns: 150 },
-    );
-  });
-
   it('writes the header of the interface description and no more', async () => {
     const header = headerOf(await sealJwe(new Uint8Array(), recipient));
     expect(Object.keys(header).sort()).toEqual(['alg', 'enc', 'epk']);
     expect(header).toMatchObject({ alg: 'ECDH-ES+A256KW', enc: 'A256GCM' });
     expect(Object.keys(header['epk'] as object).sort()).toEqual(['crv', 'kty', 'x', 'y']);
-  });
-
-  it('is read by a plain JOSE library with the private JWK', async () => {
-    const { plaintext } = await compactDecrypt(await sealJwe(Buffer.from('žluťoučký 🐎'), recipient), privateJwk);
-    expect(Buffer.from(plaintext).toString()).toBe('žluťoučký 🐎');
   });
 
   it('uses an ephemeral key, a content key and a vector once, also under load', async () => {

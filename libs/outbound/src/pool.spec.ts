@@ -1,5 +1,4 @@
 import { type buildConnector, ProxyAgent } from 'undici';
-import { hostOf } from './host-of.js';
 import { pool } from './pool.js';
 
 describe('a pool of connections', () => {
@@ -26,15 +25,5 @@ describe('a pool of connections', () => {
 
   it('is none where undici does not say how to connect', () => {
     expect(() => pool('https://proxy.example', {})).toThrow(TypeError);
-  });
-});
-
-describe('the host of a URL', () => {
-  it.each([
-    ['http://[::1]:8080/v1', '::1'],
-    ['https://127.0.0.1', '127.0.0.1'],
-    ['https://broker.example/', 'broker.example'],
-  ])('of %s is %s', (url, host) => {
-    expect(hostOf(new URL(url))).toBe(host);
   });
 });

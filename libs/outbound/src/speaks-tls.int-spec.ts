@@ -49,16 +49,4 @@ describe('whether TLS is spoken at a port', () => {
     expect(await asks(await freePort())).toBe(false);
     expect(await asks(await tcpServer(() => undefined), 50)).toBe(false);
   });
-
-  it('is found out without a request', async () => {
-    const heard: Buffer[] = [];
-    await asks(
-      await tcpServer((socket) => {
-        socket.once('data', (octets: Buffer) => (heard.push(octets), socket.destroy()));
-      }),
-    );
-    // RFC 8446 section 5.1: a record of the type handshake.
-    expect(Buffer.concat(heard)[0]).toBe(22);
-    expect(Buffer.concat(heard).toString('latin1')).not.toContain('HTTP');
-  });
 });

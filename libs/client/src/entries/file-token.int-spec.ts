@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../../testing/src/index.js';
@@ -75,38 +75,11 @@ describe('a token in a file', () => {
     expect(await ask(true)).toBe('second');
   });
 
-  it.each<{ what: string; code: string; says: string; trouble: () => Promise<unknown> }>([
-    {
-      what: 'is not there',
-      code: 'token_unreadable',
-      says: 'cannot be read: ENOENT',
-      trouble: () => Promise.resolve(),
-    },
-    {
-      what: 'is a folder',
-      code: 'token_unreadable',
-      says: 'cannot be read: EISDIR',
-      trouble: () => mkdir(path),
-    },
-    {
-      what: 'links to itself',
-      code: 'token_unreadable',
-      says: 'cannot be read: ELOOP',
-      trouble: () => symlink(path, path),
-    },
-    {
-      what: 'is empty',
-      code: 'token_invalid',
-      says: 'holds no token: it is empty',
-      trouble: () => writeFile(path, '\n'),
-    },
-    {
-      what: 'holds two lines',
-      code: 'token_invalid',
-      says: 'holds no token: it has white space or a line break',
-      trouble: () => writeFile(path, 'canary\ntwo'),
-    },
-  ])('that $what is an error without its path, which may be the token itself', async ({ code, says, trouble }) => {
+  it.each<[string, string, () => Promise<unknown>]>([
+    ['cannot be read: ENOENT', 'token_unreadable', () => Promise.resolve()],
+    ['holds no token: it is empty', 'token_invalid', () => writeFile(path, '\n')],
+    ['holds no token: it has white space or a line break', 'token_invalid', () => writeFile(path, 'canary\ntwo')],
+  ])('that %s is an error without its path, which may be the token itself', async (says, code, trouble) => {
     await trouble();
     const message = expect.stringContaining(`The file of fileToken ${says}`) as string;
     await expect(ask()).rejects.toMatchObject({ code, message });

@@ -61,9 +61,4 @@ describe('the module for Nest', () => {
     expect((await second.session()).merchant).toBe('other');
     expect((await injector.get(Payments).broker.session()).merchant).toBe('shop');
   });
-
-  it('refuses options that cannot be used when the application starts', async () => {
-    const options = { ...fake.options, merchnat: 'shop' };
-    await expect(compile(SessionBrokerModule.forRoot(options))).rejects.toThrow('There is no option "merchnat"');
-  });
 });

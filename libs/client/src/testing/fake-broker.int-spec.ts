@@ -1,10 +1,10 @@
 import { endedAfterEach, eventually } from '../../../testing/src/index.js';
-import { BrokerUnavailable, Forbidden, RequestRefused, SessionRejected, Unauthenticated } from '../errors.js';
+import { BrokerUnavailable, Forbidden, RequestRefused } from '../errors.js';
 import type { SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
 import { FakeBroker } from './fake-broker.js';
 import { FakeGateway } from './fake-gateway.js';
-import { aNotification, aSession } from './fixtures.js';
+import { aNotification } from './fixtures.js';
 
 describe('the fake broker', () => {
   let fake: FakeBroker;
@@ -27,43 +27,6 @@ describe('the fake broker', () => {
     expect(fake.requests[0]).toMatchObject({ route: 'read', path: '/v1/merchants/shop/session' });
   });
 
-  it('replaces a session that is rejected, and keeps what was said', async () => {
-    const seen: number[] = [];
-    await client().withSession(({ generation }) => {
-      seen.push(generation);
-      if (generation === 1) throw new SessionRejected('b_session_doesnt_exist');
-    });
-    expect(seen).toEqual([1, 2]);
-    expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_session_doesnt_exist' }]);
-  });
-
-  it('is believed by its clients when it begins again with lower generations', async () => {
-    const begunAgain = started.add(await FakeBroker.start(), (it) => it.close());
-    await fake.renew();
-    let { url } = fake;
-    const broker = client({ fetch: (asked, init) => fetch(asked.replace(fake.url, url), init) });
-    await broker.session();
-    ({ url } = begunAgain);
-    const seen: number[] = [];
-    await broker.withSession(({ generation }) => {
-      seen.push(generation);
-      if (generation === 2) throw new SessionRejected('b_used_token');
-    });
-    expect([seen, broker.current()?.generation]).toEqual([[2, 1], 1]);
-  });
-
-  it('opens what was sealed to its sessions, and what the gateway would answer', async () => {
-    const broker = client();
-    const jwe = await broker.encryptFor(fake.session!.serverPublic, '{"coinAmount":100}');
-    await fake.renew();
-    expect(await fake.opened(jwe)).toBe('{"coinAmount":100}');
-    expect(await fake.opened('a.b.c.d.e')).toBeUndefined();
-    const answer = await broker.decrypt(await fake.sealedAnswer({ status: 'PENDING' }));
-    expect(new TextDecoder().decode(answer)).toBe('{"status":"PENDING"}');
-    await expect(broker.decrypt(jwe)).rejects.toMatchObject({ cause: { code: 'jwe_not_opened' } });
-    await expect(broker.decrypt('a.b')).rejects.toMatchObject({ cause: { code: 'jwe_malformed' } });
-  });
-
   it('opens notifications, sealed and not', async () => {
     const broker = client();
     const content = aNotification();
@@ -80,7 +43,6 @@ describe('the fake broker', () => {
 
   it.each<[string, Parameters<FakeBroker['fail']>[0]['with'], new (...parts: never[]) => Error]>([
     ['a status', { status: 403, code: 'forbidden' }, Forbidden],
-    ['another status', { status: 401, code: 'unauthenticated' }, Unauthenticated],
     ['a time to come back', { status: 503, code: 'overloaded', retryAfterS: 60 }, BrokerUnavailable],
     ['a connection that breaks', 'disconnect', BrokerUnavailable],
     ['silence', 'silence', BrokerUnavailable],
@@ -104,11 +66,6 @@ describe('the fake broker', () => {
       code: 'session_unavailable',
       retryAfterMs: 1_000,
     });
-  });
-
-  it('refuses another token and another merchant', async () => {
-    await expect(client({ auth: 'other' }).session()).rejects.toThrow(Unauthenticated);
-    await expect(client({ merchant: 'other' }).session()).rejects.toThrow(Forbidden);
   });
 
   it('lets streams be dropped, which are opened again', async () => {
@@ -178,13 +135,5 @@ describe('the fake gateway', () => {
     const headers = { 'content-type': 'text/plain', 'x-device_id': deviceId };
     const answer = await fetch(gateway.options.url + REFUND, { method: 'POST', headers, body: 'a.b.c.d.e' });
     expect(await answer.json()).toMatchObject({ msgCode: 'b_encryptor_failed_decrypt_message' });
-  });
-});
-
-describe('the fixtures', () => {
-  it('are a session that is valid', () => {
-    const session = aSession({ merchant: 'other', generation: 5, lifetimeMs: 1_000 });
-    expect(session).toMatchObject({ merchant: 'other', generation: 5, deviceId: 'device-id-5' });
-    expect(Date.parse(session.expiresAt) - Date.parse(session.createdAt)).toBe(1_000);
   });
 });
