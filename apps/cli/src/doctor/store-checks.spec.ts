@@ -67,7 +67,6 @@ describe('a store that does not let the broker in', () => {
       /^it does not take our password, or our user \(WRONGPASS from 127/,
       'Compare store.username and store.passwordFile',
     ],
-    'lets the user do nothing': [refusedBy('NOPERM'), 'refused', /NOPERM/, LINE],
     'has no database of that number': [
       refusedBy('ERR DB index is out of range'),
       'invalidInput',
@@ -103,12 +102,6 @@ describe('a store that does not let the broker in', () => {
       'refused',
       /^the certificate of 127\.0\.0\.1:6379 is not trusted/,
       'store.tls.caFile has to name the authority',
-    ],
-    'shows one that has ended': [
-      brokenBy('CERT_HAS_EXPIRED'),
-      'refused',
-      /^the certificate of 127\.0\.0\.1:6379 has expired/,
-      'TLS settings of the store',
     ],
   };
 
