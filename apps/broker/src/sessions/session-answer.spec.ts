@@ -88,10 +88,3 @@ describe('the answer with the headers of a session', () => {
     expect(Object.keys(headersAnswer(aSession(), 204).headers)).not.toContain('x-refresh_token');
   });
 });
-
-describe('the entity tag of a session', () => {
-  it('is its generation in quotes, whole up to the last number that is exact', () => {
-    expect(etagOf(0)).toBe('"0"');
-    expect(etagOf(Number.MAX_SAFE_INTEGER)).toBe('"9007199254740991"');
-  });
-});
