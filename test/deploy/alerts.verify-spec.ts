@@ -16,7 +16,7 @@ import {
 } from './monitoring.js';
 
 /** Those of an egress are played by no broker. */
-const ofBroker = alerts.filter(({ alert }) => alert.startsWith('SessionBroker'));
+const ofBroker = alerts.filter(({ alert = '' }) => alert.startsWith('SessionBroker'));
 
 describe('the alerts', () => {
   describeWith('prometheus', 'by promtool', () => {

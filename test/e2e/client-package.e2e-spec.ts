@@ -1,11 +1,8 @@
 import { readFile, copyFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endedAfterAll } from '#libs/testing';
+import { endedAfterAll, LoopbackServer } from '#libs/testing';
 import { ClientProject, type ProgramEnd } from './client-project.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 import { answersOf, streamShapeOf } from './broker-answers.js';
@@ -96,24 +93,18 @@ export const { module } = SessionBrokerModule.forRoot({ url: 'https://broker', m
 
 describe('the published client', () => {
   let project: ClientProject;
-  let server: Server;
   let url: string;
 
   const installed = endedAfterAll();
   beforeAll(async () => {
     const packages = ['@types', 'jose', 'undici', 'undici-types', '@nestjs/common'];
     project = installed.add(await ClientProject.installed(packages), (it) => it.remove());
-    server = createServer((request, response) => {
+    const server = await LoopbackServer.http((request, response) => {
       if (/\/events(?:\?|$)/.test(request.url ?? '')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
       } else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sessionDocument()));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    server.close();
-    server.closeAllConnections();
+    });
+    url = `http://127.0.0.1:${installed.add(server, (it) => it.close()).port}`;
   });
 
   const runModule = (source: string): Promise<ProgramEnd> => project.run(source, { env: { URL: url } });

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import request, { type Response, type Test } from 'supertest';
-import { SystemClock } from '#libs/clock';
+import type { Response, Test } from 'supertest';
 import { endedAfterAll, endedAfterEach } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 import { TIME_PASSES } from './session-document.js';

@@ -241,7 +241,6 @@ egress:
         await cli('config', 'check', egress());
         expect(err.join()).not.toContain('tokenFile');
       });
-
     });
 
     it('passes on what should be mended although it does not stop the start', async () => {

@@ -126,9 +126,7 @@ describe('cli keys', () => {
       expect(everything()).not.toContain('secret');
     });
 
-    it.each([
-      ['.', 'is not a regular file'],
-    ])('says so when there is no file to read: %s', async (name, problem) => {
+    it.each([['.', 'is not a regular file']])('says so when there is no file to read: %s', async (name, problem) => {
       expect(await cli('keys', 'check', inFolder(name))).toBe(exitCodes.invalidInput);
       expect(err.join('\n')).toContain(problem);
     });
@@ -198,13 +196,12 @@ describe('cli keys', () => {
   });
 
   describe('the command line', () => {
-    it.each([
-      [['keys', 'check', 'x', '--expect', 'both']],
-      [['nonsense']],
-      [['keys', 'check', 'x', '--unknown']],
-    ])('%j is a usage error', async (args) => {
-      expect(await cli(...args)).toBe(exitCodes.usage);
-      expect(err.join('\n')).toMatch(/error:/);
-    });
+    it.each([[['keys', 'check', 'x', '--expect', 'both']], [['nonsense']], [['keys', 'check', 'x', '--unknown']]])(
+      '%j is a usage error',
+      async (args) => {
+        expect(await cli(...args)).toBe(exitCodes.usage);
+        expect(err.join('\n')).toMatch(/error:/);
+      },
+    );
   });
 });

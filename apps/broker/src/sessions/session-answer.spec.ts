@@ -1,6 +1,6 @@
 import type { SessionLeft } from '#libs/session';
 import { aSession } from '#libs/testing';
-import { etagOf, type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
+import { type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
 import { sessionDocument } from './session-documents.js';
 
 const found = (overrides: Partial<FoundSession> = {}): FoundSession => ({

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import { endedAfterEach, LoopbackServer } from '#libs/testing';
 import { chooseDemoPorts } from './demo-ports.js';
 
 const anyPorts = {
@@ -10,14 +10,9 @@ const anyPorts = {
 };
 
 describe('the ports of the demo', () => {
-  const taken: Server[] = [];
-  const takePort = (): Promise<number> =>
-    new Promise((resolve) => {
-      const server = createServer();
-      taken.push(server);
-      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-    });
-  afterEach(() => taken.splice(0).forEach((server) => server.close()));
+  const started = endedAfterEach();
+  const takePort = async (): Promise<number> =>
+    started.add(await LoopbackServer.tcp(() => undefined), (it) => it.close()).port;
 
   it('are five free ones on request', async () => {
     const ports = await chooseDemoPorts({}, anyPorts);

@@ -67,6 +67,7 @@ describe('a store that does not let the broker in', () => {
       /^it does not take our password, or our user \(WRONGPASS from 127/,
       'Compare store.username and store.passwordFile',
     ],
+    'lets the user do nothing': [refusedBy('NOPERM'), 'refused', /NOPERM/, LINE],
     'has no database of that number': [
       refusedBy('ERR DB index is out of range'),
       'invalidInput',
