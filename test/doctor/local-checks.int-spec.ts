@@ -16,24 +16,12 @@ describe('doctor: the configuration', () => {
   const messages = async (): Promise<readonly string[]> =>
     messagesOf((await examined.doctor()).check('configuration'), 'fault');
 
-  it.each<[string, () => Promise<void>, RegExp]>([
-    ['is no YAML', () => examined.write('broker.yaml', 'http: { port: http\n'), /brackets/],
-    [
-      'has a setting that is at fault',
-      () => examined.configure([DEAD_GATEWAY], '{ type: radish }'),
-      /^store\.type \(line 3\) /,
-    ],
-    [
-      'names a file that is not there',
-      () => examined.configure([{ ...DEAD_GATEWAY, keyFile: 'missing.json' }]),
-      /^merchants\[0\]\.clientKeyFiles\[0\] \(line 9\) names a file that does not exist/,
-    ],
-  ])('is all that is looked at when it does not load: one that %s', async (_which, configure, expected) => {
-    await configure();
+  it('is all that is looked at when it does not load', async () => {
+    await examined.configure([DEAD_GATEWAY], '{ type: radish }');
     const { code, checks, check } = await examined.doctor('--create-session');
     expect(code).toBe(2);
     expect(checks.map(({ name, status }) => [name, status])).toEqual([['configuration', 'failed']]);
-    expect(messagesOf(check('configuration'), 'fault')).toEqual([expect.stringMatching(expected)]);
+    expect(await messages()).toEqual([expect.stringMatching(/^store\.type \(line 3\) /)]);
     expect(messagesOf(check('configuration'), 'fact')).toEqual([
       'nothing else is checked until the configuration loads',
     ]);
@@ -72,14 +60,8 @@ describe('doctor: the configuration', () => {
 });
 
 describe('doctor: files', () => {
-  it('passes on files that are their owner’s alone', async () => {
-    const { check } = await examined.doctor();
-    expect(check('files').status).toBe('passed');
-  });
-
   it.each([
     ['a key that everyone can read', 0o644, 'fault', 'every user can read the secret'],
-    ['a key that everyone can change', 0o602, 'fault', 'every user can change the file'],
     ['a key that its group can change', 0o620, 'warning', 'its group can change the file'],
   ])('finds %s', async (...[, mode, level, message]) => {
     await chmod(examined.folder, 0o755);

@@ -62,17 +62,6 @@ describe('doctor --create-session', () => {
     expect(messagesOf(check('session.create'), 'warning')).toContainEqual(expect.stringMatching(expected));
   });
 
-  it('tells the short form, whose lifetime is the configured fallback', async () => {
-    await register({ form: 'short' });
-    const { check } = await examined.doctor('--create-session');
-    expect(check('session.create').facts).toMatchObject({
-      form: 'short',
-      expiryNamed: false,
-      lifetimeMs: expect.any(Number),
-    });
-    expect(messagesOf(check('session.create'), 'fact').join()).toContain('by fallbackLifetime');
-  });
-
   it('warns with the numbers when the lead time does not suffice', async () => {
     await register({ lifetimeMs: 10_000 });
     const { check } = await examined.doctor('--create-session');

@@ -68,9 +68,4 @@ describeWith('redis-server', 'doctor: a store on Redis', () => {
     }
     expect(text).not.toContain('another@');
   });
-
-  it('is not asked for when it is in memory', async () => {
-    const { checks } = await examineStore('{ type: memory }');
-    expect(checks.filter(({ name }) => name.startsWith('store.'))).toEqual([]);
-  });
 });

@@ -197,26 +197,6 @@ merchants:
     expect(broker.err).not.toContain('dist/programs');
   });
 
-  it('has the names of its classes, by which the framework finds and logs them', async () => {
-    const program = `const { set } = Map.prototype;
-    const names = new Set();
-    Map.prototype.set = function (key, value) {
-      if (typeof key === 'function' && /Controller/.test(key.name)) names.add(key.name);
-      return set.call(this, key, value);
-    };
-    process.on('SIGUSR2', () => console.log('controllers: ' + [...names].join()));`;
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`;
-    const broker = brokerWith({ BROKER_CONFIG: await configuration(), NODE_OPTIONS });
-    await broker.said(said('broker started'));
-    broker.signal('SIGUSR2');
-    const [, told = ''] = await broker.said(/^controllers: (.*)$/m);
-    const names = told.split(',');
-    expect(names).toEqual(expect.arrayContaining(['EventsController', 'MerchantsController', 'PayloadsController']));
-    expect(names.filter((name) => !/^[A-Za-z]+Controller$/.test(name))).toEqual([]);
-    broker.signal('SIGTERM');
-    expect(await broker.ended).toBe(0);
-  });
-
   it('takes volumes that are exchanged, one after the other, by itself and on SIGHUP, and counts what it cannot take', async () => {
     const place = await mkdtemp(join(folder, 'volumes-'));
     const [config, keys] = [new MountedVolume(join(place, 'config')), new MountedVolume(join(place, 'keys'))];

@@ -55,14 +55,6 @@ describe('callers with client certificates', () => {
     expect((await ask(authority.issue(wish))).body['merchant']).toBe('shop');
   });
 
-  it('may do what their policy allows, and learn nothing of other merchants', async () => {
-    const hidden = await ask(checkout, { path: '/v1/merchants/hidden/session' });
-    const unknown = await ask(checkout, { path: '/v1/merchants/unknown/session' });
-    expect([hidden.status, unknown.status]).toEqual([403, 403]);
-    expect({ ...hidden.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
-    expect((await ask(authority.issue({ names: ['spiffe://shop.example/stranger'] }))).status).toBe(403);
-  });
-
   const refused: Record<string, () => TestCertificate | undefined> = {
     'without a certificate': () => undefined,
     'with a certificate of another authority': () => new TestAuthority().issue({ names: [CHECKOUT] }),

@@ -1,11 +1,11 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { endedAfterAll, eventually, freePort } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
 import { CliProcess, runCli } from './cli-process.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
@@ -18,21 +18,6 @@ describe('the built command line', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('makes a key that it accepts itself, and never overwrites it', async () => {
-    const file = join(folder, 'client.json');
-    const made = await runCli('keys', 'generate', '--out', file, '--json');
-    expect(made).toMatchObject({ code: 0, err: '' });
-    const { thumbprint } = JSON.parse(made.out) as { thumbprint: string };
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const checked = await runCli('keys', 'check', file);
-    expect(checked).toEqual({ code: 0, out: expect.stringContaining(thumbprint), err: '' });
-    const before = await readFile(file, 'utf8');
-    const again = await runCli('keys', 'generate', '--out', file);
-    expect(again.code).toBe(2);
-    expect(again.err).toMatch(/^error: .*exists already/);
-    expect(await readFile(file, 'utf8')).toBe(before);
-  });
-
   it('makes a private file that is private whatever the umask', async () => {
     const before = process.umask(0);
     try {
@@ -41,21 +26,6 @@ describe('the built command line', () => {
       process.umask(before);
     }
     expect((await stat(join(folder, 'client.json'))).mode & 0o777).toBe(0o600);
-  });
-
-  it('has a doctor that looks at this machine, and whose exit code is in its report', async () => {
-    await runCli('keys', 'generate', '--out', join(folder, 'client.json'));
-    const gateway = `{ baseUrl: "http://127.0.0.1:${await freePort()}", environment: test }`;
-    const merchant = `{ id: shop, serviceCode: ${randomUUID()}, clientKeyFiles: [client.json], gateway: ${gateway} }`;
-    await writeFile(
-      join(folder, 'broker.yaml'),
-      `http: { host: 127.0.0.1 }\nauth: { disabled: true }\nmerchants: [${merchant}]\n`,
-    );
-    const { code, out, err } = await runCli('doctor', join(folder, 'broker.yaml'), '--json');
-    expect({ code, err }).toEqual({ code: 4, err: '' });
-    const { checks, ...report } = JSON.parse(out) as { checks: { name: string; status: string }[] };
-    expect(report).toMatchObject({ ok: false, exitCode: 4, summary: { failed: 1 } });
-    expect(checks.find(({ status }) => status === 'failed')?.name).toBe('gateway.tcp');
   });
 
   it('has the name and the version of the package, whose command it is', async () => {
@@ -128,25 +98,6 @@ describe('the built command line beside a broker', () => {
     const shop = expect.objectContaining({ id: 'shop', condition: 'fresh' });
     const answer = { place: broker.url, replica: hostname(), merchants: [shop] };
     expect(JSON.parse(said.join(''))).toMatchObject({ ok: true, replicas: [answer, answer] });
-  });
-
-  it('follows the sessions as JSON until Ctrl-C, and shows nothing secret of them', async () => {
-    const watching = new CliProcess(['session', 'watch', '--merchant', 'shop', '--json'], environment);
-    const [line] = await watching.said(/^.*\n/);
-    watching.signal('SIGINT');
-    expect(await watching.ended).toBe(0);
-    expect(JSON.parse(line)).toMatchObject({ event: 'session', merchant: 'shop' });
-    expect(Object.keys(JSON.parse(line) as object)).toEqual([
-      'event',
-      'at',
-      'merchant',
-      'generation',
-      'createdAt',
-      'expiresAt',
-      'renewAt',
-      'clientKeyThumbprint',
-      'serverKeyThumbprint',
-    ]);
   });
 });
 

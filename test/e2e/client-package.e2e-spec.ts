@@ -1,13 +1,8 @@
 import { readFile, copyFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { endedAfterAll } from '#libs/testing';
+import { endedAfterAll, LoopbackServer } from '#libs/testing';
 import { ClientProject, type ProgramEnd } from './client-project.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 import { answersOf, streamShapeOf } from './broker-answers.js';
@@ -16,7 +11,6 @@ import { strictCompilerFaults } from './strict-compiler.js';
 
 /** Its answers do not depend on how long anything takes. */
 const PATIENT = { merchant: { lifetimeMs: 3_600_000 }, timeout: '60s' };
-const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const ENTRIES = ['main', 'file-token', 'nest', 'testing'] as const;
 
@@ -97,52 +91,20 @@ export const outcome = async (fake: FakeBroker, it: FakeOutcome) => (await FakeG
 export const { module } = SessionBrokerModule.forRoot({ url: 'https://broker', merchant: 'shop' });
 `;
 
-/** What a team that uses Jest out of the box writes, without a line of configuration. */
-const TEST_ON_COMMONJS = `
-const { SessionBroker, SessionRejected, BrokerUnavailable } = require('@session-broker/client');
-const { FakeBroker, aSession } = require('@session-broker/client/testing');
-const { fileToken } = require('@session-broker/client/file-token');
-const { SessionBrokerModule } = require('@session-broker/client/nest');
-
-test('a payment survives a dead session', async () => {
-  const fake = await FakeBroker.start();
-  const broker = new SessionBroker(fake.options);
-  const seen = [];
-  await broker.withSession(async (session) => {
-    seen.push(await fake.opened(await broker.encryptFor(session.serverPublic, 'paid')));
-    if (session.generation === 1) throw new SessionRejected('b_used_token');
-  });
-  expect(seen).toEqual(['paid', 'paid']);
-  expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_used_token' }]);
-  expect(Buffer.from(await broker.decrypt(await fake.sealedAnswer('ok'))).toString()).toBe('ok');
-  await broker.close();
-  await fake.close();
-  await expect(new SessionBroker({ ...fake.options, timeoutMs: 50 }).session()).rejects.toThrow(BrokerUnavailable);
-  expect(aSession().generation).toBe(1);
-  expect([typeof fileToken, typeof SessionBrokerModule.forRoot]).toEqual(['function', 'function']);
-});
-`;
-
 describe('the published client', () => {
   let project: ClientProject;
-  let server: Server;
   let url: string;
 
   const installed = endedAfterAll();
   beforeAll(async () => {
     const packages = ['@types', 'jose', 'undici', 'undici-types', '@nestjs/common'];
     project = installed.add(await ClientProject.installed(packages), (it) => it.remove());
-    server = createServer((request, response) => {
+    const server = await LoopbackServer.http((request, response) => {
       if (/\/events(?:\?|$)/.test(request.url ?? '')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
       } else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sessionDocument()));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(() => {
-    server.close();
-    server.closeAllConnections();
+    });
+    url = `http://127.0.0.1:${installed.add(server, (it) => it.close()).port}`;
   });
 
   const runModule = (source: string): Promise<ProgramEnd> => project.run(source, { env: { URL: url } });
@@ -189,14 +151,6 @@ describe('the published client', () => {
     await project.write('service.cts', USE_FROM_COMMONJS);
     const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts', 'service.cts'];
     expect(await strictCompilerFaults(project.folder, files)).toBe('');
-  });
-
-  it('is tested by Jest on CommonJS as that comes', async () => {
-    await project.write('commonjs/package.json', '{}');
-    await project.write('commonjs/payments.test.js', TEST_ON_COMMONJS);
-    const options = { cwd: join(project.folder, 'commonjs'), env: { ...process.env, CI: 'true' } };
-    const { stderr } = await run(process.execPath, [join(root, 'node_modules/jest/bin/jest.js'), '-i'], options);
-    expect(stderr).toContain('Tests:       1 passed, 1 total');
   });
 
   it('tests a service with its fake broker as the manual shows', async () => {

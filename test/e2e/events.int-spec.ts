@@ -3,8 +3,6 @@ import { endedAfterEach, eventually } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
 import { TIME_PASSES } from './session-document.js';
-import { SessionBroker } from '#libs/client';
-import { payInLoop } from '../bench/payment-loop.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -133,26 +131,6 @@ describe('the events of a hand-over', () => {
     await answer(running, { generation: 7 }).expect(400);
     await answer(running, { generation: 7, participant: 'somebody', more: 1 }).expect(400);
     await answer(running, { generation: 7, participant: 'somebody' }, TOKENS.reporting).expect(403);
-  });
-});
-
-describe('the client with a real broker', () => {
-  const started = endedAfterEach();
-  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
-    started.add(await RunningBroker.start(setUp), (it) => it.close());
-  it('pays through a renewal that ends the session before, without a failure or a needless call', async () => {
-    const running = await start({ merchant: { supersedes: true } });
-    const { url: brokerUrl, sandboxUrl } = running;
-    const client = new SessionBroker({ url: brokerUrl, merchant: 'shop', auth: TOKENS.payments });
-    const { generation } = await started.add(client, (it) => it.close()).session();
-    const paying = payInLoop({ brokerUrl, sandboxUrl, token: TOKENS.payments, operations: 60, everyMs: 25 });
-    await running.control('GET', '/calls?operation=echo&waitFor=1&timeoutMs=60000');
-    await running.post('/v1/merchants/shop/session/rejections', { generation, reason: 'b_used_token' });
-    const { failed, generations } = await paying;
-    expect(failed).toEqual([]);
-    // On a slow machine all payments may be under way before there is another one.
-    expect(generations).toBeLessThanOrEqual(2);
-    expect(await running.control('GET', '/calls?operation=authorize&merchant=shop')).toMatchObject({ matching: 2 });
   });
 });
 

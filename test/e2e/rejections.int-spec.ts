@@ -115,19 +115,13 @@ describe('a report that is none', () => {
 
   const table: Record<string, [body: object | string, detail?: RegExp]> = {
     'no generation': [{}, /^generation: must be a whole number/],
-    'a generation of zero': [{ generation: 0 }, /^generation: /],
     'a fraction': [{ generation: 1.5 }, /^generation: /],
     'a generation beyond what numbers can tell apart': ['{"generation":9007199254740993}', /^generation: /],
-    'a generation as text': [{ generation: '1' }, /^generation: /],
     'an unknown member': [{ generation: 1, force: true }, /^force: is not a known member$/],
     'an unknown member with a strange name': [{ generation: 1, 'a\nb"<script>': 1 }, /^there is a member/],
     'a reason with a line break': [{ generation: 1, reason: 'a\nb' }, /^reason: must be 1 to 64/],
-    'a reason that is too long': [{ generation: 1, reason: 'a'.repeat(65) }, /^reason: /],
-    'no reason at all': [{ generation: 1, reason: null }, /^reason: /],
     'a prototype': ['{"generation":1,"__proto__":{"reason":"x"}}'],
     'a list': [[{ generation: 1 }], /^the body must be a JSON object$/],
-    'a text': ['"generation"', /^the body must be a JSON object$/],
-    nothing: ['null', /^the body must be a JSON object$/],
   };
 
   it.each(Object.entries(table))('refuses %s', async (_name, [body, detail]) => {

@@ -139,25 +139,6 @@ describe('a running broker whose files change', () => {
     });
   });
 
-  it('asks at once for a merchant that was refused and whose configuration was mended', async () => {
-    await start();
-    await generation();
-    await generation(HIDDEN, TOKENS.admin);
-    await broker.control('POST', '/faults', {
-      kind: 'error',
-      operation: 'authorize',
-      merchant: 'kiosk',
-      status: 200,
-      msgCode: 'b_merchant_not_found',
-    });
-    await addKiosk();
-    await eventually(() => told('renewal failed; it will not pass by itself').length > 0);
-    await broker.control('DELETE', '/faults');
-    await broker.edit(['timeout: 60s', 'timeout: 59s']);
-    await broker.reload();
-    expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
-  });
-
   it('keeps everything as it was when a file has a fault, and takes the mended file', async () => {
     await start();
     const before = await generation();
@@ -267,15 +248,6 @@ describe('a running broker whose files change', () => {
       expect(await ask(agent)).toMatchObject(same);
       const other = await ask(agentOf(client));
       expect([other.status, other.fingerprint === before.fingerprint]).toEqual([200, false]);
-    });
-
-    it('refuses a certificate with the key of another, and goes on with the pair that it has', async () => {
-      await startTls();
-      const before = await ask(agentOf(client));
-      await put('tls.crt', authority.issue({ names: ['127.0.0.1'] }).cert);
-      await broker.reload();
-      expect((await ask(agentOf(client))).fingerprint).toBe(before.fingerprint);
-      expect(told('the changed configuration is not taken')).toHaveLength(1);
     });
 
     it('ends the connections whose authority is no longer trusted, and knows callers by the new one', async () => {

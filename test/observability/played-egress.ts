@@ -89,18 +89,8 @@ export class PlayedEgress {
     this.instruments.reloaded(true);
   }
 
-  /** What Node.js does on a line for a reader that is gone. */
-  loseLine(): void {
-    process.stdout.emit('error', new Error('write EPIPE'));
-  }
-
-  /** From now on nobody answers a scrape. */
-  close(): Promise<void> {
-    return this.#management.close();
-  }
-
   async stop(): Promise<void> {
-    await this.close();
+    await this.#management.close();
     await this.#telemetry.shutdown();
   }
 }

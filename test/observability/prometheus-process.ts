@@ -92,12 +92,6 @@ export class PrometheusProcess {
     );
   }
 
-  /** From now on nothing is scraped, as if discovery no longer found anything. */
-  async losesTargets(): Promise<void> {
-    await writeFile(join(this.#folder, 'prometheus.yml'), configuration({ targets: [] }));
-    this.#child.kill('SIGHUP');
-  }
-
   async stop(): Promise<void> {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) {

@@ -21,18 +21,6 @@ describe('the audit records of a broker', () => {
   const records = (): Record<string, unknown>[] => broker.lines.filter(({ stream }) => stream === 'audit');
   const of = (action: string): Record<string, unknown>[] => records().filter((record) => record['action'] === action);
 
-  it('say who read which session, the first time and every so often', async () => {
-    const { generation } = await broker.session();
-    for (let count = 0; count < 24; count += 1) await broker.read();
-    await eventually(() => of('session.read').length >= 3);
-    const seen = of('session.read').map(({ caller, merchant, generation: of, count }) => [caller, merchant, of, count]);
-    expect(seen).toEqual([
-      ['checkout', 'shop', generation, undefined],
-      ['checkout', 'shop', generation, 10],
-      ['checkout', 'shop', generation, 10],
-    ]);
-  });
-
   it('say in full who rejected what, and who was refused', async () => {
     const { generation } = await broker.session();
     await broker.reject(generation, { 'x-request-id': 'rejection-1' });

@@ -76,18 +76,13 @@ export const parts = [
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
   suites('prometheus', 'rules, exemplars and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
-    of: ['observability/(alertmanager|exemplars|nights|promtool)', 'deploy/alerts'],
+    of: ['observability/(alertmanager|exemplars|nights)', 'deploy/alerts'],
     showsTable: true,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
     of: ['observability/(health|seldom-alerts)'],
     showsTable: true,
     seconds: 150,
-  }),
-  suites('egress-alerts', 'the alerts of the egress, on a real Prometheus', {
-    of: ['observability/egress-alerts'],
-    showsTable: true,
-    seconds: 120,
   }),
   suites('replicas', 'what consumers report to one replica, and the health of one that is alone or blocked', {
     of: ['replicas/'],

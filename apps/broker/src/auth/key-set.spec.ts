@@ -99,16 +99,6 @@ describe('the keys of an issuer', () => {
     expect(endpoint.asked).toBe(5);
   });
 
-  it('that could not be had ahead are asked for by a token, a second later at the earliest', async () => {
-    endpoint.keys.fetchAhead();
-    await endpoint.clock.advance(0);
-    endpoint.publishes(one);
-    expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
-    await endpoint.clock.advance(1_000);
-    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
-    expect(endpoint.asked).toBe(2);
-  });
-
   it('are not fetched ahead, nor told of, once they are closed', async () => {
     endpoint.keys.fetchAhead();
     endpoint.keys.close();
@@ -118,12 +108,6 @@ describe('the keys of an issuer', () => {
     closed.keys.close();
     closed.keys.fetchAhead();
     expect(closed.asked).toBe(0);
-  });
-
-  it('that cannot be had ahead are told of with the page to go on with', async () => {
-    endpoint.keys.fetchAhead();
-    await endpoint.clock.advance(0);
-    expect(endpoint.fields).toMatchObject([{ error: expect.any(BrokerError), runbook: 'authentication-unavailable' }]);
   });
 
   it('that cannot be had are an outage, not a refusal, and cost the issuer one request a second at most', async () => {

@@ -1,9 +1,8 @@
-import { createServer, get, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { get, type IncomingMessage } from 'node:http';
 import { SystemClock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type SessionReplica } from '#libs/session';
-import { aSession, eventually, hold } from '#libs/testing';
+import { aSession, endedAfterAll, eventually, hold, LoopbackServer } from '#libs/testing';
 import { SessionWatchers } from './session-watchers.js';
 
 describe('watchers over real sockets', () => {
@@ -14,24 +13,18 @@ describe('watchers over real sockets', () => {
   const watchers = new SessionWatchers(replica, clock, {
     current: { http: { maxWatchers: 10 } } as BrokerConfiguration,
   });
-  let server: Server;
   let url: string;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    server = createServer((_request, response) => {
+    const server = await LoopbackServer.http((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       const remove = watchers.add(response, { merchant: 'shop', generation: 0 });
       response.once('close', remove).on('error', remove);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    url = `http://127.0.0.1:${started.add(server, (it) => it.close()).port}/`;
   });
-
-  afterAll(async () => {
-    watchers.onModuleDestroy();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  afterAll(() => watchers.onModuleDestroy());
 
   const connect = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => void get(url, { agent: false }, resolve).on('error', reject));

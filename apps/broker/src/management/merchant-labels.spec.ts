@@ -52,8 +52,4 @@ describe('the labels of merchants', () => {
       },
     ]);
   });
-
-  it('leave nothing of the rest when there is none', () => {
-    expect([...new MerchantLabels(['a'], 500).merged([{ merchant: 'a' }])]).toEqual([{ merchant: 'a' }]);
-  });
 });

@@ -79,7 +79,6 @@ describe('the content of a notification', () => {
   it.each<[string, unknown, string]>([
     ['no JSON', 'canary{', 'it is no JSON object'],
     ['a list', [order], 'it is no JSON object'],
-    ['nothing', '', 'it is no JSON object'],
     ['an error of the gateway', { msgCode: 'canary' }, 'it has neither an operation nor the members of one'],
     ['an order whose operation is a text', { ...order, operation: 'canary' }, 'operation must be an object'],
     ['an amount as a text', { ...operation, coinAmount: 'canary' }, 'coinAmount must be a number'],
@@ -116,8 +115,6 @@ const JWE = 'eyJhbGciOiJFQ0RILUVTK0EyNTZLVyJ9.a2V5.aXY.Y2lwaGVydGV4dA.dGFn';
 describe('a notification that was received', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['by its header', { 'x-encrypted_body': 'true' }, JWE],
-    ['by its header in another case', { 'X-Encrypted_Body': ' TRUE ' }, JWE],
-    ['by one of several values', { 'x-encrypted_body': ['true'] }, JWE],
     ['by its form, as text/plain', { 'content-type': 'text/plain' }, JWE],
     ['by its form, whatever the headers have become', { 'content-type': 'application/json' }, JWE],
     ['with a line end after it', {}, `${JWE}\r\n`],
@@ -139,7 +136,6 @@ describe('a notification that was received', () => {
 
   it.each<[string, Record<string, unknown>]>([
     ['a number', { age: 5 }],
-    ['a list of numbers', { age: [5] }],
     ['too many', Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`h${index}`, 'x']))],
   ])('has no headers that are none: %s', (_what, headers) => {
     expect(() => sealedBodyOf({ headers, body: '{}' })).toThrow('headers: must be');

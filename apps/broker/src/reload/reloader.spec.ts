@@ -184,27 +184,6 @@ describe('taking changed files', () => {
     expect(stage.outcomes).toEqual([false, true, true]);
   });
 
-  it('says only what has changed of a refused file that is right again and says something else', async () => {
-    const stage = new Stage();
-    for (const says of [new ConfigurationError([{ path: 'http.port', problem: 'is wrong' }]), { level: 'warn' }, {}]) {
-      stage.files.change(says);
-      await stage.clock.advance(10_000);
-    }
-    const changed = 'the changed configuration is in force';
-    expect(stage.told('info')).toEqual([changed, changed]);
-  });
-
-  it('keeps the old one as well when something cannot be made of the new one', async () => {
-    const stage = new Stage();
-    stage.configuration.derive(({ log }) => {
-      if (log.level === 'debug') throw new TypeError('cannot be');
-    });
-    stage.files.change({ level: 'debug' });
-    await stage.clock.advance(10_000);
-    expect(stage.level).toBe('info');
-    expect(stage.outcomes).toEqual([false]);
-  });
-
   it('records who and what changed, and says nothing of a file that changes nothing', async () => {
     const stage = new Stage();
     stage.files.change({ merchants: ['shop', 'tickets'], warnings: [{ path: 'x' }] });
@@ -316,15 +295,6 @@ describe('taking changed files', () => {
       stage.files.change({ cert: other, warnings: [{ path: 'http.tls.certFile' }] });
       await stage.clock.advance(10_000);
       expect([served(stage), stage.outcomes, stage.told('warn')]).toEqual([other, [true], ['configuration warning']]);
-    });
-
-    it('takes any other change while the one in use expires', async () => {
-      const cert = valid(-1, 1);
-      const stage = new Stage({ cert });
-      await stage.clock.advance(2 * day);
-      stage.files.change({ cert, level: 'debug' });
-      await stage.clock.advance(10_000);
-      expect([stage.level, stage.outcomes]).toEqual(['debug', [true]]);
     });
   });
 

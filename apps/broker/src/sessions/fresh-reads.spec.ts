@@ -111,11 +111,6 @@ describe('a plain read of a fresh session', () => {
     expect(edge.read({ headers: { 'if-none-match': tag } })).toMatchObject({ status: 200 });
   });
 
-  it('may not be kept at all once the session is due for renewal', () => {
-    edge.left = { expiresInMs: 1_000, renewInMs: 0 };
-    expect(edge.read()?.headers['cache-control']).toBe('private, max-age=0');
-  });
-
   it.each([{}, { 'if-none-match': '"7"' }])('is counted once, as one of its caller: %j', (headers) => {
     edge.read({ headers });
     expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);

@@ -19,13 +19,10 @@ function handedOn(method: string, url: string, headers: Record<string, string> =
 
 describe('a request of Envoy for the headers of a session', () => {
   it.each([
-    ['GET', PATH],
     ['POST', PATH],
-    ['POST', `${PATH}/`],
     ['POST', `${PATH}/ecom/execute_request/hpp/v1/create-order`],
     ['POST', `${PATH}/ecom?minRemaining=1h&force=true`],
     ['GET', `${PATH}/../../../hidden/session/headers/ext_authz`],
-    ['POST', `${PATH}/%zz/%00`],
   ])('is a plain read, whatever the proxy adds: %s %s', (method, url) => {
     expect(handedOn(method, url)).toEqual({ method: 'GET', url: PATH, isKept: true });
   });

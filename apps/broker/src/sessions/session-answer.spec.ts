@@ -1,6 +1,6 @@
 import type { SessionLeft } from '#libs/session';
 import { aSession } from '#libs/testing';
-import { etagOf, type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
+import { type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
 import { sessionDocument } from './session-documents.js';
 
 const found = (overrides: Partial<FoundSession> = {}): FoundSession => ({
@@ -86,12 +86,5 @@ describe('the answer with the headers of a session', () => {
 
   it('leaves the refresh token out where the session has none, rather than name it empty', () => {
     expect(Object.keys(headersAnswer(aSession(), 204).headers)).not.toContain('x-refresh_token');
-  });
-});
-
-describe('the entity tag of a session', () => {
-  it('is its generation in quotes, whole up to the last number that is exact', () => {
-    expect(etagOf(0)).toBe('"0"');
-    expect(etagOf(Number.MAX_SAFE_INTEGER)).toBe('"9007199254740991"');
   });
 });

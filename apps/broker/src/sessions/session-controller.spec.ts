@@ -92,16 +92,4 @@ describe('a wait for the next session', () => {
     await stage.clock.advance(60_000);
     expect(await answer).toMatchObject({ code: 'session_unavailable', retryAfterMs: expect.any(Number) });
   });
-
-  it('brings the next session when it comes', async () => {
-    const stage = await Stage.started();
-    const before = stage.generation();
-    const answer = stage.wait(60);
-    for (let second = 0; second < 60; second += 1) {
-      void stage.replica.tick();
-      await stage.clock.advance(1_000);
-    }
-    expect(stage.generation()).toBeGreaterThan(before);
-    expect(await answer).toMatchObject({ status: 200, fields: { etag: etagOf(stage.generation()) } });
-  });
 });

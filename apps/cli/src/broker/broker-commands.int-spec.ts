@@ -126,21 +126,6 @@ describe('the commands that ask a broker', () => {
       expect(code).toBe(exitCodes.refused);
     });
 
-    it('says of a replica that does not answer why, and what to do', async () => {
-      const refusal = {
-        status: 401,
-        body: { code: 'unauthenticated', type: `${PROBLEM}unauthenticated`, title: 'Not known' },
-      };
-      const { out, code } = await status([listed('broker-0', [fresh]), refusal]);
-      expect(out.slice(-3)).toEqual([
-        '',
-        '<1>: Not known [HTTP 401, unauthenticated]',
-        'What to do: no token is given: set BROKER_TOKEN_FILE, or give --token-file',
-      ]);
-      expect(out.slice(0, 2)).toEqual(['broker-0  <0>', '-         <1>']);
-      expect(code).toBe(exitCodes.refused);
-    });
-
     it.each<[string, object, string, number]>([
       ['held back', { condition: 'failing', renewalBlocked: true }, 'failing  41m 3s  nothing is renewed', 4],
       [
@@ -215,7 +200,6 @@ describe('the commands that ask a broker', () => {
     });
 
     it.each<[string, unknown]>([
-      ['merchants that are none', [null, 7, 'shop', { id: 8 }, []]],
       [
         'members of other types',
         [{ id: 'shop', expiresAt: 7, generation: 'x', lastFailure: null, cause: {}, retryAt: '-' }],
@@ -268,13 +252,6 @@ describe('the commands that ask a broker', () => {
         3,
       ],
       [
-        'a spent budget',
-        refusal(503, 'session_unavailable', { reason: 'budget_exhausted', cause: 'no call was made' }),
-        'no call was made [HTTP 503, session_unavailable]',
-        'find what spent the calls; the next one is made by itself as soon as it is free (runbook: budget-exhausted)',
-        4,
-      ],
-      [
         'an answer that is no session',
         refusal(503, 'session_unavailable', { reason: 'invalid_response' }),
         'the title [HTTP 503, session_unavailable]',
@@ -282,32 +259,11 @@ describe('the commands that ask a broker', () => {
         5,
       ],
       [
-        'somebody else who creates',
-        refusal(503, 'foreign_authorizer', {}),
-        'the title [HTTP 503, foreign_authorizer]',
-        'find who else creates sessions of the merchant, and have it use the broker (runbook: foreign-authorizer)',
-        4,
-      ],
-      [
         'what the caller may not',
         refusal(403, 'forbidden', { detail: 'this needs more' }),
         'this needs more [HTTP 403, forbidden]',
         forbidden,
         3,
-      ],
-      [
-        'a merchant that is not there',
-        refusal(404, 'merchant_not_found', {}),
-        'the title [HTTP 404, merchant_not_found]',
-        'name a merchant that session-broker status lists',
-        2,
-      ],
-      [
-        'too many requests',
-        refusal(429, 'rate_limited', {}),
-        'the title [HTTP 429, rate_limited]',
-        'ask again in a moment',
-        4,
       ],
       ['a replica that ends', refusal(503, 'shutting_down', {}), 'the title [HTTP 503, shutting_down]', undefined, 4],
     ])('prints what the problem says, and what to do: %s', async (...[, answer, why, remedy, expected]) => {
@@ -442,8 +398,6 @@ describe('the commands that ask a broker', () => {
 
     it.each<[string, Answer, RegExp]>([
       ['is not a session', streaming(event({ merchant: 'shop', generation: 'x', authToken: 'canary' })), /generation/],
-      ['is no JSON', streaming('event: session\ndata: canary\n\n'), /answer/i],
-      ['has no end', streaming(`data: ${'canary'.repeat(20_000)}`), /An event is longer than 65536 characters/],
       [
         'breaks off',
         (response) =>

@@ -1,22 +1,18 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { SystemClock } from '#libs/clock';
-import { freePort } from '#libs/testing';
+import { endedAfterAll, freePort, LoopbackServer } from '#libs/testing';
 import { runCli } from '../program.js';
 
 describe('cli health', () => {
-  let server: Server;
   let url: string;
   let status: number | undefined;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    server = createServer((_request, response) => {
+    const server = await LoopbackServer.http((_request, response) => {
       if (status !== undefined) response.writeHead(status).end('{}');
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/readyz`;
+    url = `http://127.0.0.1:${started.add(server, (it) => it.close()).port}/readyz`;
   });
-  afterAll(() => void server.close());
 
   async function health(...args: string[]): Promise<[code: number, said: string]> {
     let said = '';

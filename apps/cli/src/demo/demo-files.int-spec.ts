@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
@@ -79,25 +79,10 @@ describe('the files of the demo', () => {
     expect(merchant!.publicJwk).not.toHaveProperty('d');
   });
 
-  it('are made anew where they are damaged', async () => {
-    const { token } = await prepare();
-    await writeFile(key(), '{"kty":');
-    await writeFile(join(folder, 'token'), 'x');
-    expect((await prepare()).token).not.toBe(token);
-    await expect(importClientKey(JSON.parse(await readFile(key(), 'utf8')))).resolves.toBeDefined();
-  });
-
   it('are closed to others again when they were opened', async () => {
     await prepare();
     await chmod(folder, 0o755);
     await prepare();
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
-  });
-
-  it('say what to remove when their place is not a folder', async () => {
-    await writeFile(folder, '');
-    await expect(prepare()).rejects.toMatchObject({
-      detail: expect.stringContaining(`${folder} cannot be used`) as unknown,
-    });
   });
 });

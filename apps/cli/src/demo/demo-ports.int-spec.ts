@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import { endedAfterEach, LoopbackServer } from '#libs/testing';
 import { chooseDemoPorts } from './demo-ports.js';
 
 const anyPorts = {
@@ -10,14 +10,9 @@ const anyPorts = {
 };
 
 describe('the ports of the demo', () => {
-  const taken: Server[] = [];
-  const takePort = (): Promise<number> =>
-    new Promise((resolve) => {
-      const server = createServer();
-      taken.push(server);
-      server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-    });
-  afterEach(() => taken.splice(0).forEach((server) => server.close()));
+  const started = endedAfterEach();
+  const takePort = async (): Promise<number> =>
+    started.add(await LoopbackServer.tcp(() => undefined), (it) => it.close()).port;
 
   it('are five free ones on request', async () => {
     const ports = await chooseDemoPorts({}, anyPorts);
@@ -49,24 +44,5 @@ describe('the ports of the demo', () => {
       chooseDemoPorts({ portOffset: text }, anyPorts),
     ])
       await expect(choosing).rejects.toMatchObject({ code: 'configuration_invalid' });
-  });
-
-  it('are different ones however often any will do: none is let go while the others are chosen', async () => {
-    for (let time = 0; time < 500; time += 1) {
-      const ports = Object.values(await chooseDemoPorts({}, anyPorts));
-      expect(new Set(ports).size).toBe(ports.length);
-    }
-  });
-
-  it('end at the last one that there is', async () => {
-    await expect(chooseDemoPorts({ portOffset: '60000' }, {})).rejects.toMatchObject({
-      detail: '--port-offset leads past the last port, 65535',
-    });
-  });
-
-  it('must differ', async () => {
-    const { broker } = await chooseDemoPorts({}, anyPorts);
-    const same = { ...anyPorts, DEMO_BROKER_PORT: String(broker), DEMO_MANAGEMENT_PORT: String(broker) };
-    await expect(chooseDemoPorts({}, same)).rejects.toMatchObject({ code: 'configuration_invalid' });
   });
 });

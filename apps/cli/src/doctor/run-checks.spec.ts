@@ -1,6 +1,5 @@
 import { BrokerError } from '#libs/errors';
 import { FakeClock } from '#libs/testing';
-import type { Report } from '../report.js';
 import { type Check, fact, fault, looked, notApplicable, type Verdict, warning } from './check.js';
 import { doctorReport } from './doctor-report.js';
 import { type CheckResult, runChecks } from './run-checks.js';
@@ -106,43 +105,5 @@ describe('the exit code', () => {
   it('is 6 when nothing failed and something is not known, and 0 with warnings', async () => {
     expect(await codeOf(passing, notRun)).toBe(6);
     expect(await codeOf(passing, looked([warning('m', 'r')]), notApplicable('none'))).toBe(0);
-  });
-});
-
-describe('what the doctor prints', () => {
-  const printed = async (...checks: readonly Check[]): Promise<Report> =>
-    doctorReport('broker.yaml', await run(...checks));
-
-  it('says once what does not run for one and the same reason', async () => {
-    const { lines, json } = await printed(
-      aCheck('configuration', failing),
-      aCheck('store.connection', failing),
-      aCheck('files', passing, { needs: ['configuration'] }),
-      aCheck('keys', passing, { needs: ['configuration'] }),
-      aCheck('store.clock', passing, { needs: ['store.connection'] }),
-    );
-    expect(lines.slice(6, 8)).toEqual([
-      'NOT RUN  files, keys: they need configuration, which failed',
-      'NOT RUN  store.clock: it needs store.connection, which failed',
-    ]);
-    const names = ['configuration', 'store.connection', 'files', 'keys', 'store.clock'];
-    expect(json).toMatchObject({ checks: names.map((name) => ({ name })) });
-  });
-
-  it('says once what to do about several faults', async () => {
-    const findings = [
-      fault('invalidInput', 'a is wrong', 'see the page'),
-      fault('invalidInput', 'b is wrong', 'see the page'),
-      fault('invalidInput', 'c is wrong', 'ask'),
-    ];
-    const { lines } = await printed(aCheck('configuration', looked(findings)));
-    expect(lines.slice(0, 6)).toEqual([
-      'FAILED   configuration',
-      '         x a is wrong',
-      '         x b is wrong',
-      '           -> see the page',
-      '         x c is wrong',
-      '           -> ask',
-    ]);
   });
 });

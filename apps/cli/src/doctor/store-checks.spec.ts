@@ -104,12 +104,6 @@ describe('a store that does not let the broker in', () => {
       /^the certificate of 127\.0\.0\.1:6379 is not trusted/,
       'store.tls.caFile has to name the authority',
     ],
-    'shows one that has ended': [
-      brokenBy('CERT_HAS_EXPIRED'),
-      'refused',
-      /^the certificate of 127\.0\.0\.1:6379 has expired/,
-      'TLS settings of the store',
-    ],
   };
 
   it.each(Object.entries(table))('%s', async (_name, [failure, faultClass, message, remedy]) => {

@@ -1,4 +1,4 @@
-import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { instantFromEpochMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
 import { figuresOf, type ScheduleFigures, sumOfMerchants } from './figures.js';
 import type { SimulationSetup } from './played-gateway.js';
@@ -42,30 +42,11 @@ describe('the figures of a schedule', () => {
     });
   });
 
-  it('compare each window of the budget with what was called in it, the day among them', () => {
-    const session = aSession({ expiresAt: plusMs(aSession().createdAt, HOUR_MS) });
-    const late = someSettings({ budget, renewBefore: { kind: 'duration', durationMs: 0 } });
-    const made = log({ callsAtMs: [0, HOUR_MS], sessions: [{ atMs: 0, session }] });
-    expect(figuresOf(made, { durationMs: 2 * HOUR_MS, settings: late }).budget).toEqual([
-      { calls: 5, perMs: 60_000, used: 1 },
-      { calls: 3 * 24, perMs: 24 * HOUR_MS, used: 2 },
-    ]);
-  });
-
   it('count a renewal that the budget holds up once, however often it is tried until the next call', () => {
     const held = { event: 'claim_refused', merchant: 'shop', trigger: 'schedule', reason: 'budget_exhausted' } as const;
     const called = { event: 'renewal_finished', merchant: 'shop', trigger: 'schedule', outcome: 'transient' } as const;
     const events = [held, held, called, held] as unknown as SimulationLog['events'];
     expect(figuresIn({ events }, HOUR_MS)).toMatchObject({ budgetRefusals: 2 });
-  });
-
-  it('take the least that was left when a session was replaced', () => {
-    const sessions = [taken(0), taken(60_000), taken(130_000)];
-    expect(figuresIn({ sessions }, 140_000)).toMatchObject({
-      worstRemainingMs: 30_000,
-      pastMarginMs: 0,
-      withoutSessionMs: 0,
-    });
   });
 
   it('tell time past the margin from time without a session', () => {

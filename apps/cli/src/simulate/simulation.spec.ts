@@ -1,6 +1,4 @@
-import { jest } from '@jest/globals';
 import { DailyWindow, instantFromEpochMs } from '#libs/clock';
-import { SessionReplica } from '#libs/session';
 import { someSettings } from '#libs/testing';
 import { figuresOf } from './figures.js';
 import type { GatewayBehaviour, SimulationSetup } from './played-gateway.js';
@@ -24,19 +22,6 @@ const play = (behaviour: Partial<GatewayBehaviour> = {}, more: Partial<Simulatio
     behaviour: { ...well, ...behaviour },
     ...more,
   });
-
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let next: NodeJS.Immediate;
-  const count = (): void => {
-    turns += 1;
-    next = setImmediate(count);
-  };
-  next = setImmediate(count);
-  await work();
-  clearImmediate(next);
-  return turns;
-}
 
 describe('a simulated schedule', () => {
   it('has one create call for each renewal, whatever the number of replicas', async () => {
@@ -71,28 +56,6 @@ describe('a simulated schedule', () => {
     expect(longer.worstRemainingMs).toBe(-longer.withoutSessionMs);
   });
 
-  it('takes no turn of the event loop for its ticks: a long run has a million of them', async () => {
-    const turns = await turnsDuring(() => play({ failureShare: 0.9, outageMs: 5 * MINUTE_MS }));
-    expect(turns).toBeLessThanOrEqual(1);
-  });
-
-  it('looks at nothing while something holds the renewal up: that would take most of the time of a long run', async () => {
-    const few = { ...settings, budget: [{ calls: 1, perMs: DAY_MS }] };
-    const ticks = jest.spyOn(SessionReplica.prototype, 'tick');
-    await play({ failureShare: 1 }, { settings: few, replicas: 1, durationMs: DAY_MS });
-    expect(ticks.mock.calls.length).toBeLessThan(100);
-    ticks.mockRestore();
-  });
-
-  it('has luck of its own for each merchant', async () => {
-    const unsteady = { failureShare: 0.3 };
-    const other = simulate({
-      ...{ merchant: 'other', startsAt: instantFromEpochMs(0), settings, replicas: 3, durationMs: RUN_MS, seed: 7 },
-      behaviour: { ...well, ...unsteady },
-    });
-    expect((await other).callsAtMs).not.toEqual((await play(unsteady)).callsAtMs);
-  });
-
   it('never spends more than the budget', async () => {
     const tight = { ...settings, budget: [{ calls: 3, perMs: 10 * MINUTE_MS }] };
     const log = await play({ failureShare: 0.9 }, { settings: tight });
@@ -104,12 +67,6 @@ describe('a simulated schedule', () => {
   it('gives up calls that take longer than the time-out', async () => {
     const { failures } = figuresOf(await play({ latencyMs: 60_000 }), { durationMs: RUN_MS, settings });
     expect(Object.keys(failures)).toEqual(['timeout']);
-  });
-
-  it('has the broker’s own warning when the lead time is short', async () => {
-    const hasty = await play({ lifetimeMs: 20_000 }, { durationMs: 10 * MINUTE_MS });
-    const { leadTimeShort } = figuresOf(hasty, { durationMs: 10 * MINUTE_MS, settings });
-    expect(leadTimeShort).toMatchObject({ neededMs: 11_000 });
   });
 
   it('has a renewal every night, one more in the night whose day is longer than a session, and none by day', async () => {
