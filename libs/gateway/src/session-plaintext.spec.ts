@@ -126,14 +126,17 @@ describe('the session in an answer', () => {
       fc.constantFrom<unknown>(CANARY, [CANARY], { kty: CANARY, x: CANARY, d: CANARY }),
       fc.jsonValue(),
     );
-    const fields = fc.record({
-      authToken: value,
-      deviceId: value,
-      refreshToken: value,
-      serverPublic: value,
-      serverPublicKey: value,
-      tokenExpiration: value,
-    });
+    const fields = fc.record(
+      {
+        authToken: value,
+        deviceId: value,
+        refreshToken: value,
+        serverPublic: value,
+        serverPublicKey: value,
+        tokenExpiration: value,
+      },
+      { requiredKeys: [] },
+    );
     await fc.assert(
       fc.asyncProperty(fc.oneof(fields, value, fc.uint8Array()), async (content) => {
         const failure = await failureOf(content);
