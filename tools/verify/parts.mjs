@@ -61,7 +61,7 @@ export const parts = [
     seconds: 67,
   }),
   suites('proxies', 'forward auth by nginx, Caddy and HAProxy', { of: ['egress/forward-auth'], seconds: 83 }),
-  suites('manifests', 'the chart, what is rendered of it, and that each damage of it is found', {
+  suites('manifests', 'the chart, and what is rendered of it', {
     of: ['verify/kubernetes/', 'verify/deploy/(compose-schema|dashboard)'],
     workers: 2,
     packages: true,

@@ -3,6 +3,7 @@ import { allChecks } from './all-checks.js';
 import { chart, options, template, valuesOf } from './intents.js';
 import { kubernetesPrograms, run } from './kubernetes-programs.js';
 import { named, ofKind } from './manifests.js';
+import { strictFaults } from './schema-checks.js';
 
 const PRODUCTION = valuesOf('production');
 
@@ -180,8 +181,14 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       expect(dashboard.metadata.annotations).toEqual({ grafana_folder: 'Payments' });
     });
 
-    it.each(['models', 'schemas', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
+    it.each(['models', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
       expect(allChecks[check]?.(rendered)).toEqual([]);
+    });
+
+    describeWith('schemas', 'by strict schemas', () => {
+      it('is without a fault', () => {
+        expect(strictFaults(rendered)).toEqual([]);
+      });
     });
 
     it.each(['session-broker', 'session-egress'])('has it in the pods of %s', (name) => {

@@ -20,6 +20,7 @@ import {
 import { kubernetesPrograms } from './kubernetes-programs.js';
 import { page } from './page-blocks.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
+import { modelFaults, strictFaults } from './schema-checks.js';
 import { INTENTS, renderIntents, template, valuesOf, writtenManifests } from './intents.js';
 
 function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
@@ -29,6 +30,14 @@ function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
 describeWith(kubernetesPrograms, 'what `npm run manifests` writes', () => {
   it.each(Object.entries(writtenManifests()))('is what the chart renders: %s', (file, text) => {
     expect(parsed(readFileSync(join(folder, file), 'utf8'))).toEqual(parsed(text));
+  });
+});
+
+describeWith([kubernetesPrograms, 'schemas'], 'what is installed, by strict schemas', () => {
+  const { intents, consumer, sidecar, doctor } = renderIntents();
+
+  it.each(Object.entries({ ...intents, consumer, sidecar, doctor }))('is without a fault: %s', (_name, manifests) => {
+    expect(strictFaults(manifests)).toEqual([]);
   });
 });
 
@@ -78,7 +87,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
 
   describe('the example of a consumer', () => {
     it('is without a fault', () => {
-      const held = ['models', 'schemas', 'wiring', 'hardening'];
+      const held = ['models', 'wiring', 'hardening'];
       expect(held.flatMap((name) => allChecks[name]?.(consumer) ?? [`${name} is no check`])).toEqual([]);
     });
 
@@ -170,7 +179,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     const { containers, restartPolicy, ...pod } = spec as unknown as PodSpec;
 
     it('is without a fault, and is run by `helm test`', () => {
-      expect(['models', 'schemas'].flatMap((name) => allChecks[name]?.(rendered))).toEqual([]);
+      expect(modelFaults(rendered)).toEqual([]);
       expect(metadata.annotations).toEqual({ 'helm.sh/hook': 'test' });
       expect(restartPolicy).toBe('Never');
     });
@@ -239,7 +248,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     const configuration = egressConfigurationOf(named(sidecar, 'ConfigMap', 'plugin-egress'), egress!);
 
     it('is without a fault', () => {
-      const held = ['models', 'schemas', 'wiring', 'hardening', 'environment'];
+      const held = ['models', 'wiring', 'hardening', 'environment'];
       expect(held.flatMap((name) => allChecks[name]?.(sidecar) ?? [`${name} is no check`])).toEqual([]);
       expect(fileFaults(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml'])).toEqual([]);
       expect(memoryFaults(egress!)).toEqual([]);

@@ -59,11 +59,9 @@ export function modelFaults(manifests: readonly Manifest[]): readonly string[] {
 const schemas = join(root, '..', 'shared', 'schemas');
 
 /**
- * The schemas of Kubernetes and of the operators are not part of the project; if they are next to it, they are checked.
+ * What the schemas of Kubernetes and of the operators refuse when made strict: also members that a type does not list.
+ * They are not part of the project, but next to it.
  */
-export const hasStrictSchemas = existsSync(schemas);
-
-/** What the schemas refuse when made strict: also members that a type does not list. */
 export function strictFaults(manifests: readonly Manifest[]): readonly string[] {
   return manifests.flatMap((manifest) => {
     const validate = validatorOf(manifest);
