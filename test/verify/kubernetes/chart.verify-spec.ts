@@ -25,17 +25,10 @@ describeWith(kubernetesPrograms, 'the chart', () => {
   );
 
   it.each([
-    ['image.repository', { image: { repository: '' } }],
-    ['broker.configuration', { broker: { configuration: '' } }],
     ['egress.configuration', { egress: { enabled: true, configuration: '' } }],
-    ['network.gateway', { network: { gateway: { cidrs: [] } } }],
     ['broker.kubernetesCallers.apiServer.cidrs', { broker: { kubernetesCallers: { enabled: true } } }],
   ])('refuses to be without %s', (name, values) => {
     expect(() => template('session-broker', [], [values])).toThrow(`upgrade:\n${name}: `);
-  });
-
-  it('is refused by Helm with a value that it does not know', () => {
-    expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
   });
 
   it.each([
@@ -181,7 +174,7 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       expect(dashboard.metadata.annotations).toEqual({ grafana_folder: 'Payments' });
     });
 
-    it.each(['models', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
+    it.each(['hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
       expect(allChecks[check]?.(rendered)).toEqual([]);
     });
 
