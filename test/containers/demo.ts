@@ -1,7 +1,7 @@
 import { VERSION } from '#libs/program';
 import { eventually } from '#libs/testing';
-import { must, run } from './child-processes.js';
-import { docker, script, tryDocker, type Engine } from './engine.js';
+import { must } from './child-processes.js';
+import { docker, tryDocker, type Engine } from './engine.js';
 
 const PROJECT = 'session-broker-proof';
 export const REPLICAS: readonly string[] = ['broker-1', 'broker-2', 'broker-3'];
@@ -19,7 +19,7 @@ export interface Inspected {
     readonly SecurityOpt: readonly string[] | null;
     readonly PortBindings: Readonly<Record<string, readonly { readonly HostIp: string }[] | null>> | null;
   };
-  readonly State: { readonly Pid: number; readonly ExitCode: number; readonly Health?: { readonly Status: string } };
+  readonly State: { readonly ExitCode: number; readonly Health?: { readonly Status: string } };
 }
 
 /** The project's compose file, run on an engine. */
@@ -77,29 +77,5 @@ export class Demo {
   /** Calls a published port as a client on the machine does. */
   ask(path: string, ...curl: readonly string[]): Promise<string> {
     return must([...this.engine.beside, 'curl', '-sS', '-m', '20', ...curl, `http://127.0.0.1:${path}`]);
-  }
-
-  async asksWell(path: string): Promise<boolean> {
-    return (await run([...this.engine.beside, 'curl', '-fsS', '-m', '5', `http://127.0.0.1:${path}`])).code === 0;
-  }
-
-  /** What the replica reports about its readiness. */
-  async readiness(replica: string): Promise<{ readonly store?: string; readonly storeReason?: string }> {
-    const program = "fetch('http://127.0.0.1:9464/readyz').then((it)=>it.text()).then(console.log)";
-    return JSON.parse(await this.inContainer(replica, 'node', '-e', program)) as { store?: string };
-  }
-
-  /** Bytes of its control group without file pages, which the kernel takes back; undefined if unreadable. */
-  async memoryBytes(service: string): Promise<number | undefined> {
-    const { State } = await this.inspect(service);
-    const said = await script(
-      this.engine,
-      `while IFS=: read -r id kinds path; do case "$id:$kinds" in
-         *:memory) f=/sys/fs/cgroup/memory$path/memory.stat ;; 0:) f=/sys/fs/cgroup$path/memory.stat ;; *) continue ;; esac
-         [ -r "$f" ] && awk '$1 == "total_rss" || $1 == "anon" { print $2; exit }' "$f" && break
-       done < /proc/${State.Pid}/cgroup || true`,
-    );
-    const bytes = Number(said.trim());
-    return said.trim() === '' || Number.isNaN(bytes) ? undefined : bytes;
   }
 }

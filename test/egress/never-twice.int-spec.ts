@@ -6,34 +6,7 @@ import type { Answer, Caller, Members, Route } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
 
-const TIMEOUT_MS = 600;
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
-const OPERATIONS = { clear: 'create-order', sealed: 'create-purchase' };
-
-/** One of each way in which a payment can end; the other faults of a gateway end in one of these. */
-const FAULTS: readonly Members[] = [
-  { kind: 'latency', delayMs: 200 },
-  { kind: 'latency', delayMs: TIMEOUT_MS * 2 },
-  { kind: 'latency', delayMs: TIMEOUT_MS * 2, at: 'answer' },
-  ...['arrival', 'answer', 'body'].map((at) => ({ kind: 'drop', at })),
-  { kind: 'hang', at: 'body' },
-  { kind: 'error', status: 200, msgCode: 'b_unknown_error' },
-  { kind: 'error', status: 401, msgCode: 'b_auth_token_expired' },
-  { kind: 'redirect' },
-  { kind: 'firewall_page' },
-  { kind: 'garbage_jwe', shape: 'bad_epk' },
-  { kind: 'oversized' },
-  { kind: 'missing_fields', fields: ['jwe'] },
-];
-
-/** What a caller may conclude about the payment from an answer. */
-function conclusionOf({ isCut, status, code, text }: Answer): 'done' | 'not done' | 'not known' {
-  if (isCut) return 'not known';
-  if (/"(hppOrderId|operationId)"/.test(text) && status === 200) return 'done';
-  const ours = ['answer_late', 'answer_lost', 'answer_unusable', 'answer_unopened'];
-  if (code === undefined || ours.includes(code)) return 'not known';
-  return 'not done';
-}
 
 describe('a payment through the egress', () => {
   let stage: EgressStage;
@@ -44,7 +17,7 @@ describe('a payment through the egress', () => {
   beforeAll(async () => {
     // A doubled payment shows up in the ledger as such, instead of the second one being refused.
     stage = await EgressStage.start({ settings: { duplicates: 'accepted' } });
-    egress = await stage.egress({ timeoutMs: TIMEOUT_MS });
+    egress = await stage.egress();
     encryptedCardNumber = await stage.sealedCard();
     for (const caller of egress.callers()) await caller.pay('clear', orderRequest());
   });
@@ -68,48 +41,17 @@ describe('a payment through the egress', () => {
     return payments[0] ?? { requests: 0, accepted: 0 };
   };
 
-  const toldTruly = async (caller: Caller, route: Route): Promise<void> => {
-    const merchantRequestId = randomUUID();
-    const answer = await pay(caller, route, merchantRequestId);
-    const { requests, accepted } = await entryOf(merchantRequestId);
-    expect(requests).toBeLessThanOrEqual(1);
-    const conclusion = conclusionOf(answer);
-    expect({ conclusion, accepted, answer: answer.text.slice(0, 300) }).toMatchObject({
-      accepted: conclusion === 'done' ? 1 : conclusion === 'not done' ? 0 : accepted,
-    });
-  };
-
-  it.each(FAULTS.map((fault) => ({ fault, said: JSON.stringify(fault) })))(
-    'is sent once, and what its caller is told is true: $said',
-    async ({ fault }) => {
-      const callers = egress.callers();
-      for (const route of ROUTES)
-        await stage.control('POST', '/faults', { ...fault, operation: OPERATIONS[route], times: callers.length });
-      // All at once: most of these cases are a matter of waiting.
-      const payments = callers.flatMap((caller) => ROUTES.map((route) => toldTruly(caller, route)));
-      await Promise.allSettled(payments);
-      await stage.control('DELETE', '/faults');
-      await Promise.all(payments);
-    },
-  );
-
-  it('is not one of two after all of them', async () => {
-    const { totals } = await stage.ledger();
-    expect(totals).toMatchObject({ doubled: 0, repeated: 0 });
-    expect(await stage.createCalls()).toBe(1);
-  });
-
   it('is repeated after a dead session, with the same merchantRequestId, and is carried out once', async () => {
     await stage.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exists');
     const ids = Array.from({ length: 40 }, () => randomUUID());
-    // One that gives the bank all the time that it takes.
-    const patient = await stage.egress({ timeoutMs: 150_000 });
-    const callers = patient.callers();
+    const callers = egress.callers();
     const payments = ids.map((id, index) =>
-      pay(callers[index % 2] ?? patient.plain(), ROUTES[(index >> 1) % 2] ?? 'clear', id),
+      pay(callers[index % 2] ?? egress.plain(), ROUTES[(index >> 1) % 2] ?? 'clear', id),
     );
     const answers = await Promise.all(payments);
-    expect(new Set(answers.map(conclusionOf))).toEqual(new Set(['done']));
+    expect(answers.filter(({ status, text }) => status !== 200 || !/"(hppOrderId|operationId)"/.test(text))).toEqual(
+      [],
+    );
     const entries = await Promise.all(ids.map(entryOf));
     expect(entries.map(({ accepted }) => accepted)).toEqual(ids.map(() => 1));
     expect(Math.max(...entries.map(({ requests }) => Number(requests)))).toBeLessThanOrEqual(2);

@@ -51,10 +51,3 @@ export function damaged(whole: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<
       legible(list.reduce(applied, typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.from(content))),
     );
 }
-
-/** Any of these, or something else altogether. */
-export const anyOf = (...values: readonly unknown[]): fc.Arbitrary<unknown> =>
-  fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom(...values) },
-    { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) },
-  );

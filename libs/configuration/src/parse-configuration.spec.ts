@@ -311,6 +311,11 @@ describe('parseConfiguration refuses', () => {
     ]);
   });
 
+  it('with two hundred faults at most', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x${index}`, 1]));
+    expect(faults({ log: unknown })).toHaveLength(200);
+  });
+
   it('with an error that lists the faults in its detail', () => {
     const act = (): unknown => parse({ log: { level: 'loud' } });
     expect(act).toThrow(ConfigurationError);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { GatewayFailure, type IssuedSession } from '#libs/session';
 import {
   anAnswer,
@@ -11,6 +12,7 @@ import {
 } from './gateway-fixtures.js';
 import { parseMoment } from './expiry.js';
 import { issue } from './undici-session-gateway.js';
+import fc from 'fast-check';
 
 const CANARY = '5ec2e700-0000-4000-8000-000000000000';
 const FUTURE = '2026-01-01 00:15:00.0000 +0000';
@@ -107,5 +109,30 @@ describe('the session in an answer', () => {
       const failing = issue(anAnswer({ jwe: wrong }), { clientKeys: [merchant.key] });
       await expect(failing).rejects.toMatchObject({ kind: 'invalid_response' });
     }
+  });
+
+  it('is refused, whatever its plaintext, with a failure that quotes none of it', async () => {
+    const value = fc.oneof(
+      fc.constantFrom<unknown>(CANARY, [CANARY], { kty: CANARY, x: CANARY, d: CANARY }),
+      fc.jsonValue(),
+    );
+    const fields = fc.record(
+      {
+        authToken: value,
+        deviceId: value,
+        refreshToken: value,
+        serverPublic: value,
+        serverPublicKey: value,
+        tokenExpiration: value,
+      },
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fields, value, fc.uint8Array()), async (content) => {
+        const failure = await failureOf(content);
+        expect(failure.kind).toBe('invalid_response');
+        expect(inspect(failure, { depth: null, showHidden: true })).not.toContain(CANARY);
+      }),
+    );
   });
 });

@@ -1,5 +1,3 @@
-import { demand } from '../fuzz-target.js';
-
 export interface WireAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -8,6 +6,11 @@ export interface WireAnswer {
 
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d{2}) [ -~]*$/;
 const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/;
+
+/** @throws Error if it does not hold */
+export function demand(holds: boolean, sentence: string): void {
+  if (!holds) throw new Error(sentence);
+}
 
 /**
  * Reads what came on one connection strictly (RFC 9112): a server must never send anything that a client could read in

@@ -1,6 +1,5 @@
 import { errorCodes, type ErrorCode } from '#libs/errors';
-import { demand } from '../fuzz-target.js';
-import type { WireAnswer } from './answers.js';
+import { demand, type WireAnswer } from './answers.js';
 
 interface Problem {
   readonly type?: unknown;

@@ -16,7 +16,7 @@ export interface HttpStage {
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-async function start(): Promise<HttpStage> {
+export async function startStage(): Promise<HttpStage> {
   const broker = await RunningBroker.start({ http: 'rateLimit: { perSecond: 1000000, burst: 1000000 }' });
   const egress = await RunningEgress.start({
     broker: { url: broker.url, token: TOKENS.payments },
@@ -42,25 +42,6 @@ async function start(): Promise<HttpStage> {
     close: async () => {
       await egress.close();
       await broker.close();
-    },
-  };
-}
-
-let stage: Promise<HttpStage> | undefined;
-let users = 0;
-
-/** One stage for all open targets: what one of them does to it, the others experience. */
-export async function shareStage(): Promise<HttpStage> {
-  users += 1;
-  stage ??= start();
-  const running = await stage;
-  return {
-    ...running,
-    close: async () => {
-      users -= 1;
-      if (users > 0) return;
-      stage = undefined;
-      await running.close();
     },
   };
 }

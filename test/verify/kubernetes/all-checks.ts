@@ -4,7 +4,6 @@ import { hardeningFaults, networkFaults } from './hardening-checks.js';
 import { labelFaults } from './label-checks.js';
 import type { Manifest } from './manifests.js';
 import { dnsFaults, familyFaults, routeFaults } from './reach-checks.js';
-import { hasStrictSchemas, modelFaults, strictFaults } from './schema-checks.js';
 import { wiringFaults } from './wiring-checks.js';
 
 /** Reports what is wrong with what was rendered for an intent. */
@@ -12,8 +11,6 @@ export type ManifestCheck = (manifests: readonly Manifest[]) => readonly string[
 
 /** Everything that every intent must pass. */
 export const allChecks: Readonly<Record<string, ManifestCheck>> = {
-  models: modelFaults,
-  schemas: (manifests) => (hasStrictSchemas ? strictFaults(manifests) : []),
   wiring: wiringFaults,
   hardening: hardeningFaults,
   labels: labelFaults,

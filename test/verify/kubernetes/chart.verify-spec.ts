@@ -3,6 +3,7 @@ import { allChecks } from './all-checks.js';
 import { chart, options, template, valuesOf } from './intents.js';
 import { kubernetesPrograms, run } from './kubernetes-programs.js';
 import { named, ofKind } from './manifests.js';
+import { strictFaults } from './schema-checks.js';
 
 const PRODUCTION = valuesOf('production');
 
@@ -24,17 +25,10 @@ describeWith(kubernetesPrograms, 'the chart', () => {
   );
 
   it.each([
-    ['image.repository', { image: { repository: '' } }],
-    ['broker.configuration', { broker: { configuration: '' } }],
     ['egress.configuration', { egress: { enabled: true, configuration: '' } }],
-    ['network.gateway', { network: { gateway: { cidrs: [] } } }],
     ['broker.kubernetesCallers.apiServer.cidrs', { broker: { kubernetesCallers: { enabled: true } } }],
   ])('refuses to be without %s', (name, values) => {
     expect(() => template('session-broker', [], [values])).toThrow(`upgrade:\n${name}: `);
-  });
-
-  it('is refused by Helm with a value that it does not know', () => {
-    expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
   });
 
   it.each([
@@ -180,8 +174,14 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       expect(dashboard.metadata.annotations).toEqual({ grafana_folder: 'Payments' });
     });
 
-    it.each(['models', 'schemas', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
+    it.each(['hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
       expect(allChecks[check]?.(rendered)).toEqual([]);
+    });
+
+    describeWith('schemas', 'by strict schemas', () => {
+      it('is without a fault', () => {
+        expect(strictFaults(rendered)).toEqual([]);
+      });
     });
 
     it.each(['session-broker', 'session-egress'])('has it in the pods of %s', (name) => {

@@ -28,10 +28,10 @@ const WRITTEN = {
 
 /** Each of these passes every check. */
 export const INTENTS = ['production', 'production-mtls', 'demo', 'production, with every option'] as const;
-export type IntentName = (typeof INTENTS)[number];
-export type Rendered = Readonly<Record<IntentName, readonly Manifest[]>>;
+type IntentName = (typeof INTENTS)[number];
+type Rendered = Readonly<Record<IntentName, readonly Manifest[]>>;
 
-export interface RenderedIntents {
+interface RenderedIntents {
   readonly intents: Rendered;
   readonly consumer: readonly Manifest[];
   readonly sidecar: readonly Manifest[];

@@ -20,6 +20,7 @@ import {
 import { kubernetesPrograms } from './kubernetes-programs.js';
 import { page } from './page-blocks.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
+import { strictFaults } from './schema-checks.js';
 import { INTENTS, renderIntents, template, valuesOf, writtenManifests } from './intents.js';
 
 function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
@@ -30,6 +31,20 @@ describeWith(kubernetesPrograms, 'what `npm run manifests` writes', () => {
   it.each(Object.entries(writtenManifests()))('is what the chart renders: %s', (file, text) => {
     expect(parsed(readFileSync(join(folder, file), 'utf8'))).toEqual(parsed(text));
   });
+});
+
+describeWith([kubernetesPrograms, 'schemas'], 'what is installed, by strict schemas', () => {
+  const { intents, consumer, sidecar, doctor } = renderIntents();
+  const doctors = [valuesOf('production'), valuesOf('production-mtls')].flatMap((file) =>
+    ofKind(template('session-broker', [file], []), 'Pod'),
+  );
+
+  it.each(Object.entries({ ...intents, consumer, sidecar, doctor, doctors }))(
+    'is without a fault: %s',
+    (_name, manifests) => {
+      expect(strictFaults(manifests)).toEqual([]);
+    },
+  );
 });
 
 describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
@@ -78,7 +93,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
 
   describe('the example of a consumer', () => {
     it('is without a fault', () => {
-      const held = ['models', 'schemas', 'wiring', 'hardening'];
+      const held = ['wiring', 'hardening'];
       expect(held.flatMap((name) => allChecks[name]?.(consumer) ?? [`${name} is no check`])).toEqual([]);
     });
 
@@ -169,8 +184,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     const { metadata, spec } = named(rendered, 'Pod', 'session-broker-doctor');
     const { containers, restartPolicy, ...pod } = spec as unknown as PodSpec;
 
-    it('is without a fault, and is run by `helm test`', () => {
-      expect(['models', 'schemas'].flatMap((name) => allChecks[name]?.(rendered))).toEqual([]);
+    it('is run by `helm test`, once', () => {
       expect(metadata.annotations).toEqual({ 'helm.sh/hook': 'test' });
       expect(restartPolicy).toBe('Never');
     });
@@ -239,7 +253,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     const configuration = egressConfigurationOf(named(sidecar, 'ConfigMap', 'plugin-egress'), egress!);
 
     it('is without a fault', () => {
-      const held = ['models', 'schemas', 'wiring', 'hardening', 'environment'];
+      const held = ['wiring', 'hardening', 'environment'];
       expect(held.flatMap((name) => allChecks[name]?.(sidecar) ?? [`${name} is no check`])).toEqual([]);
       expect(fileFaults(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml'])).toEqual([]);
       expect(memoryFaults(egress!)).toEqual([]);

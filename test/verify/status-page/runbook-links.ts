@@ -1,32 +1,9 @@
-import { readPage } from '../../docs/markdown-page.js';
-
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i;
 const ATTRIBUTE = /\b(href|src|id)="([^"]*)"/g;
 const AS_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
 /**
- * Requests everything that the runbooks of a management port link to, starting from their index.
- * @returns the runbooks that were read, and what is not served there or has no such heading
- */
-export async function followRunbooks(url: string): Promise<{ read: readonly string[]; broken: readonly string[] }> {
-  const index = new URL('runbooks/README.md', url);
-  const runbooks = new Map([[index.pathname, index]]);
-  const broken: string[] = [];
-  // Iterating over a map includes what is added meanwhile.
-  for (const from of runbooks.values()) {
-    const { targets } = readPage((await textOf(from)) ?? '');
-    for (const written of targets.filter((target) => !ELSEWHERE.test(target))) {
-      const target = new URL(written, from);
-      const isRunbook = target.pathname.startsWith('/runbooks/');
-      if (isRunbook) runbooks.set(target.pathname, target);
-      if (!(await isThere(target))) broken.push(`${from.pathname}: ${written}`);
-    }
-  }
-  return { read: [...runbooks.keys()], broken };
-}
-
-/**
- * Does the same as a browser, and goes on from every page that it gets, whichever one links there.
+ * Requests everything that the runbooks of a management port link to, as a browser does, starting from their index.
  * @returns each page with its text, and what is not served or has no such id
  */
 export async function followRunbookPages(url: string): Promise<{ pages: Map<string, string>; broken: string[] }> {
@@ -55,15 +32,4 @@ export async function followRunbookPages(url: string): Promise<{ pages: Map<stri
 
 function valuesOf(html: string, name: RegExp): readonly string[] {
   return [...html.matchAll(ATTRIBUTE)].flatMap(([, found = '', value = '']) => (name.test(found) ? [value] : []));
-}
-
-async function isThere(target: URL): Promise<boolean> {
-  const text = await textOf(target);
-  if (text === undefined) return false;
-  return target.hash === '' || readPage(text).anchors.has(decodeURIComponent(target.hash.slice(1)));
-}
-
-async function textOf(url: URL): Promise<string | undefined> {
-  const response = await fetch(url);
-  return response.ok ? response.text() : undefined;
 }

@@ -8,7 +8,7 @@ import type { StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
-import { followRunbookPages, followRunbooks } from './runbook-links.js';
+import { followRunbookPages } from './runbook-links.js';
 import { aSessionFrom, LONG_ID, ShownBroker } from './shown-broker.js';
 
 const PAGE_FOLDER = 'libs/status-page/src/page';
@@ -330,10 +330,7 @@ describeWith('chromium', 'the routes of the status page', () => {
       expect([name, served === readFileSync(`${folder}/${name}`, 'utf8')]).toEqual([name, true]);
     }
     expect((await fetch(`${broker.url}status/played-status.js`)).status).toBe(404);
-    const { read, broken } = await followRunbooks(broker.url);
-    expect(broken).toEqual([]);
-    expect(read).toHaveLength(readdirSync(fileURLToPath(new URL('../../../docs/runbooks', import.meta.url))).length);
-    await assertReadableRunbooks(new URL('runbooks/', broker.url), read);
+    await assertReadableRunbooks(new URL('runbooks/', broker.url));
     await assertFoundByAnyName(broker.url);
     built.signal('SIGTERM');
     expect(await built.ended).toBe(0);
@@ -348,10 +345,11 @@ describeWith('chromium', 'the routes of the status page', () => {
 /**
  * In a browser: every link leads somewhere, nothing needs what the policy refuses, and it fits the width of a phone.
  */
-async function assertReadableRunbooks(index: URL, asText: readonly string[]): Promise<void> {
+async function assertReadableRunbooks(index: URL): Promise<void> {
+  const runbooks = readdirSync(fileURLToPath(new URL('../../../docs/runbooks', import.meta.url)));
   const { pages, broken } = await followRunbookPages(index.href.replace(/runbooks\/$/, ''));
   expect(broken).toEqual([]);
-  expect([...pages.keys()]).toEqual(expect.arrayContaining([...asText]));
+  expect([...pages.keys()]).toEqual(expect.arrayContaining(runbooks.map((name) => `/runbooks/${name}`)));
   const html = [...pages].filter(([path]) => path.endsWith('.md')).map(([, text]) => text);
   expect(html.filter((text) => /<style|<script|\sstyle="|\son[a-z]+="|<img/.test(text))).toEqual([]);
   const shown = await WatchedPage.openAny(browser, index.href, { viewport: { width: 360, height: 740 } });

@@ -56,19 +56,11 @@ describe('an alias session', () => {
       });
     });
 
-    it('has three credentials of which none is another', async () => {
-      const { authToken, deviceId, refreshToken } = await given(sessions, party);
-      expect(new Set([authToken, deviceId, refreshToken, SERVICE_CODE]).size).toBe(4);
-    });
-
     it.each([
-      ['in the body', { serviceCode: SERVICE_CODE }, ''],
       ['in the body, among members that are not known', { serviceCode: SERVICE_CODE, jwe: 'x', a: [] }, ''],
-      ['in capitals', { serviceCode: SERVICE_CODE.toUpperCase() }, ''],
       ['in the query, with an empty body', '', `serviceCode=${SERVICE_CODE}`],
       ['in the query, with an object without it', {}, `serviceCode=${SERVICE_CODE}&lang=uk`],
       ['in both, the same', { serviceCode: SERVICE_CODE.toUpperCase() }, `serviceCode=${SERVICE_CODE}`],
-      ['twice in the query, the same', '', `serviceCode=${SERVICE_CODE}&serviceCode=${SERVICE_CODE}`],
     ])('comes for a serviceCode %s', async (_case, body, query) => {
       expect(await create(sessions, body, query)).toMatchObject({ status: 200, client: 'shop' });
     });
@@ -79,10 +71,8 @@ describe('an alias session', () => {
     const cases: readonly (readonly [string, unknown, string, number, string])[] = [
       ['an alias that nobody has', { serviceCode: other }, '', 200, 'b_merchant_not_found'],
       ['no serviceCode', {}, '', 200, 'b_invalid_request'],
-      ['no body and no query', '', '', 200, 'b_invalid_request'],
       ['a serviceCode that is no UUID', { serviceCode: 'shop' }, '', 200, 'b_invalid_request'],
       ['a serviceCode that is no text', { serviceCode: [SERVICE_CODE] }, '', 200, 'b_invalid_request'],
-      ['a serviceCode by inheritance', '{"__proto__":{"serviceCode":"x"}}', '', 200, 'b_invalid_request'],
       ['a body that is not JSON', `serviceCode=${SERVICE_CODE}`, '', 400, 'b_error_parse_json'],
       ['a body that is a list', [SERVICE_CODE], '', 400, 'b_request_is_not_correct'],
       ['a body that is null', null, `serviceCode=${SERVICE_CODE}`, 400, 'b_request_is_not_correct'],
@@ -131,12 +121,7 @@ describe('an alias session', () => {
   });
 
   describe('as it is known again', () => {
-    it('is found by both of its headers', async () => {
-      const { deviceId, refreshToken } = await given(sessions, party);
-      expect(sessions.find(deviceId, refreshToken)).toBe(party.client);
-    });
-
-    it('is not found by one of them, nor with anything else in their place', async () => {
+    it('is found by both of its headers, not by one of them, nor with anything else in their place', async () => {
       const { authToken, deviceId, refreshToken } = await given(sessions, party);
       const wrong = ['', authToken, SERVICE_CODE, deviceId, refreshToken, `${refreshToken} `, randomUUID()];
       const pairs = wrong.flatMap((one) => wrong.map((two) => [one, two] as const));
@@ -235,12 +220,6 @@ describe('an alias session', () => {
     });
   });
 
-  it('has answers sealed to the key of its client', async () => {
-    expect(await party.openText(await sessions.seal(party.client, bytes('{"status":"PENDING"}')))).toBe(
-      '{"status":"PENDING"}',
-    );
-  });
-
   it('opens a body of 64 KiB, and none that is a good deal longer', async () => {
     const { serverPublic } = await given(sessions, party);
     const longest = 'x'.repeat(65_536);
@@ -251,7 +230,7 @@ describe('an alias session', () => {
     await expect(sessions.open(party.client, longer)).rejects.toMatchObject({ code: 'jwe_too_large' });
   });
 
-  it('has an answer sealed that is longer than a body may be: the bank has given it already', async () => {
+  it('has an answer sealed to the key of its client, longer than a body may be: the bank has given it already', async () => {
     const answer = 'x'.repeat(200_000);
     expect(await party.openText(await sessions.seal(party.client, bytes(answer)))).toBe(answer);
   });
