@@ -304,10 +304,12 @@ export class SessionReplica {
   /** One timer for the moments of all, which rings at the earliest: nothing has to be kept in order. */
   #wake(): void {
     const { ms } = this.held.moment;
+    let nextMs = Infinity;
     for (const entry of [...this.held.entries]) {
       if (entry.merchant.wakeAtMs <= ms) this.#feed(entry, { on: 'wake' });
-      else this.#planWake(entry.merchant.wakeAtMs);
+      else nextMs = Math.min(nextMs, entry.merchant.wakeAtMs);
     }
+    this.#planWake(nextMs);
   }
 
   #planWake(atMs: number): void {
