@@ -1,9 +1,7 @@
 import { appLayers, brokerFeatures, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
 
 const SPEC = '\\.(int-|e2e-|verify-)?spec\\.ts$';
-/** Input generators, for the specs next to them and for test/fuzz. */
-const ARBITRARY = '\\.arbitrary\\.ts$';
-const TEST_CODE = `(${SPEC})|(${ARBITRARY})|(^test/)|(^libs/testing/)`;
+const TEST_CODE = `(${SPEC})|(^test/)|(^libs/testing/)`;
 
 const names = (deps) => deps.join(', ') || 'nothing';
 const folders = (deps) => deps.map((dep) => `^libs/${dep}/`);
@@ -148,14 +146,6 @@ const purityRules = [
     comment: 'A spec is not built. Move what both need into a file of its own.',
     from: { pathNot: SPEC },
     to: { path: SPEC },
-  },
-  {
-    name: 'production-imports-no-generator',
-    severity: 'error',
-    comment:
-      'Generated inputs are for specs and test/fuzz, and are not built. Move what both need into a file of its own.',
-    from: { pathNot: TEST_CODE },
-    to: { path: ARBITRARY },
   },
   {
     name: 'sources-not-to-test-folder',

@@ -134,7 +134,6 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
     sample('libs/gateway/src/past-index.spec.ts', '../../session/src/inner.js', 'libs-enter-libs-by-the-index'),
     sample('apps/broker/src/fakes.ts', '#libs/testing', 'testing-only-in-tests'),
     sample('libs/store/src/to-spec.ts', './to-session.spec.js', 'production-imports-no-spec'),
-    sample('libs/store/src/to-generator.ts', './wild.arbitrary.js', 'production-imports-no-generator'),
     sample('libs/store/src/to-test.ts', '../../../test/e2e/support.js', 'sources-not-to-test-folder'),
     sample('libs/store/src/to-dist.ts', '../../../dist/libs/jwe/src/index.js', 'sources-not-to-output'),
     sample('libs/store/src/dev-package.ts', 'typescript', 'production-imports-no-development-package'),
@@ -155,8 +154,6 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
     sample('test/e2e/fakes.e2e-spec.ts', '#libs/testing'),
     sample('libs/session/src/right.spec.ts', 'fast-check'),
     sample('libs/gateway/src/right.ts', './to-session.js'),
-    sample('libs/store/src/wild.arbitrary.ts', 'fast-check'),
-    sample('libs/store/src/right.spec.ts', './wild.arbitrary.js'),
     sample('test/fuzz/right.ts', '../../libs/session/src/inner.js'),
     sample('test/verify/right.ts', '#libs/session'),
   ];
