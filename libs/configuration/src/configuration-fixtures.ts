@@ -26,21 +26,21 @@ export function faultsOf(act: () => unknown): readonly Fault[] {
   try {
     act();
   } catch (error) {
-    if (error instanceof ConfigurationError) return error.faults;
-    throw error;
+    return faultsIn(error);
   }
   return [];
+}
+
+function faultsIn(error: unknown): readonly Fault[] {
+  if (error instanceof ConfigurationError) return error.faults;
+  throw error;
 }
 
 /** Of the settings of a broker beside one merchant, or beside those that are given. */
 export const faults = (raw: Raw): string[] => written(faultsOf(() => parse(raw)));
 
 /** Of a configuration that is refused once its files are read. */
-export async function refusal(loading: Promise<unknown>): Promise<readonly Fault[]> {
-  const error: unknown = await loading.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof ConfigurationError) return error.faults;
-  throw error;
-}
+export const refusal = (loading: Promise<unknown>): Promise<readonly Fault[]> =>
+  loading.then(() => {
+    throw new Error('the configuration was not refused');
+  }, faultsIn);

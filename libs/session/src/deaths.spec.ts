@@ -1,5 +1,5 @@
-import { instantFromEpochMs, plusMs } from '#libs/clock';
-import { aSession, someSettings } from '#libs/testing';
+import { plusMs } from '#libs/clock';
+import { aNow, aSession, someSettings } from '#libs/testing';
 import { areForeign, beforeNext, overAt, quietMs, reportedDeathOf } from './deaths.js';
 import { type Effect, type Input, step } from './life.js';
 import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
@@ -11,21 +11,12 @@ const HOUR = 3_600_000;
 const PAUSE_MS = 120_000;
 /** A quarter of the fifteen minutes that a session lives here. */
 const EARLY_MS = 225_000;
-const START = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
+const START = aNow().wall;
 
 /** One replica's view of the deaths of one merchant's sessions. */
 class Deaths {
   merchant: Merchant = unknownMerchant('shop');
-  now: Now = {
-    ms: 0,
-    wall: START,
-    suspectMs: 0,
-    chance: 0.5,
-    settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }),
-    graceMs: 0,
-    isStoreDown: false,
-    isStopping: false,
-  };
+  now = aNow({ settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }) });
   /** Whether somebody else was said to create, in order. */
   readonly said: boolean[] = [];
 

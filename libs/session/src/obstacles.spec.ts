@@ -1,6 +1,6 @@
 import { plusMs } from '#libs/clock';
-import { aSession, someSettings } from '#libs/testing';
-import { type Now, unknownMerchant } from './merchant.js';
+import { aNow, aSession, someSettings } from '#libs/testing';
+import { unknownMerchant } from './merchant.js';
 import {
   blockedBy,
   budgetInForce,
@@ -78,16 +78,7 @@ describe('the budget in force', () => {
 });
 
 describe('a refusal', () => {
-  const now: Now = {
-    ms: 1_000,
-    wall: aSession().createdAt,
-    suspectMs: 0,
-    chance: 0,
-    settings: someSettings(),
-    graceMs: 0,
-    isStoreDown: false,
-    isStopping: false,
-  };
+  const now = aNow({ ms: 1_000 });
   const early = { coolDownMs: 10_000 };
   const plain = { coolDownMs: 0 };
   const after = (refusal: ClaimRefusal, wish: { readonly coolDownMs: number }): ReturnType<typeof unknownMerchant> => ({

@@ -10,7 +10,7 @@ export {
   hold,
   someSettings,
 } from './builders.js';
-export { effectIn, effectNames, granted, MINUTE, Play, resultOf, served } from './one-merchant.js';
+export { aNow, effectIn, effectNames, granted, MINUTE, Play, resultOf, served } from './one-merchant.js';
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
 export { SkippingClock } from './skipping-clock.js';

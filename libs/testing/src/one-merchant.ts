@@ -5,21 +5,27 @@ import { anIssuedSession, aSession, createdAt, someSettings } from './builders.j
 
 export const MINUTE = 60_000;
 
+/** The beginning of a session that a builder makes, with nothing in anybody's way. */
+export function aNow(overrides: Partial<Now> = {}): Now {
+  return {
+    ms: 0,
+    wall: createdAt,
+    suspectMs: 0,
+    chance: 0.5,
+    settings: someSettings(),
+    graceMs: 0,
+    isStoreDown: false,
+    isStopping: false,
+    ...overrides,
+  };
+}
+
 /** One merchant, fed by hand. */
 export class Play {
   merchant: Merchant;
   /** What people are told, in order. */
   readonly told: SessionEvent[] = [];
-  now: Now = {
-    ms: 0,
-    wall: createdAt,
-    suspectMs: 0,
-    chance: 0.5,
-    settings: someSettings({ handoverMs: 0 }),
-    graceMs: 0,
-    isStoreDown: false,
-    isStopping: false,
-  };
+  now = aNow();
 
   constructor(merchant: Partial<Merchant> = {}) {
     this.merchant = { ...unknownMerchant('shop'), ...merchant };
