@@ -192,13 +192,12 @@ const releases = steps(
 
 const reports = steps(
   'report',
-  fc.record({ pick: fc.nat(), ageMs: later, mayProve: fc.boolean(), isHeldUp: fc.boolean() }),
-  (pair, { pick, isHeldUp, ...drawn }) =>
+  fc.record({ pick: fc.nat(), ageMs: later, mayProve: fc.boolean() }),
+  (pair, { pick, ...drawn }) =>
     pair.same(async (store, side) => {
       const lease = pair.lease(side, pick);
       if (lease === undefined) return undefined;
-      const { heldUp, ...plainReport } = aDeathReport({ ...drawn, generation: lease.fence });
-      return store.report(lease.merchant, isHeldUp && heldUp ? { ...plainReport, heldUp } : plainReport);
+      return store.report(lease.merchant, aDeathReport({ ...drawn, generation: lease.fence }));
     }),
 );
 

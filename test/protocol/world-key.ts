@@ -107,9 +107,7 @@ function storePartOf(store: StoreState, nowMs: number): Part {
       store.failures,
       store.failure?.kind,
       store.failure?.at,
-      ...(reported === undefined
-        ? []
-        : [generation(reported.generation), JSON.stringify(reported.heldUp), reported.atMs, reported.diedEarly]),
+      ...(reported === undefined ? [] : [generation(reported.generation), reported.atMs, reported.diedEarly]),
       cooledDownAtMs === undefined || cooledDownAtMs + PHASE_MS <= nowMs ? '' : cooledDownAtMs,
       ...calls.map(({ atMs }) => atMs).filter((atMs) => atMs + 4 * PHASE_MS > nowMs),
     ];
@@ -183,12 +181,7 @@ function questionText(question: Question): readonly unknown[] {
     case 'offer':
       return [generation(question.publication.session.generation), question.publication.ageMs];
     case 'report':
-      return [
-        generation(question.report.generation),
-        question.report.ageMs,
-        JSON.stringify(question.report.heldUp),
-        question.report.mayProve,
-      ];
+      return [generation(question.report.generation), question.report.ageMs, question.report.mayProve];
     case 'read':
     case 'sync':
       return [generation(question.known)];

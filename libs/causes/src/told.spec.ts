@@ -181,16 +181,8 @@ const others: Record<string, Cause> = {
     spent: { freeAt: moment, window: { calls: 1, perMs: 3_600_000 } },
     effect: 'no_call',
   },
-  'Payments fail, by report: the share of the budget is spent; the next is free at 2026-11-28 20:14:00 UTC': {
-    code: 'budget_exhausted',
-    shareSpentUntil: moment,
-    effect: 'reported_dead',
-  },
-  'Payments fail, by report: nothing newer has come yet; reports count again from 2026-11-28 20:14:00 UTC': {
-    code: 'not_replaced',
-    coolsDownUntil: moment,
-    effect: 'reported_dead',
-  },
+  'Payments fail, by report: the share of the budget is spent': { code: 'budget_exhausted', effect: 'reported_dead' },
+  'Payments fail, by report: nothing newer has come yet': { code: 'not_replaced', effect: 'reported_dead' },
   'Payments fail: somebody else creates sessions with the bank, and each ends ours': {
     code: 'foreign_authorizer',
     effect: 'payments_fail',

@@ -86,10 +86,7 @@ function valuesOf(cause: Cause): Values {
   if (cause.code === 'watched') {
     return { failedUntil: momentText(cause.failedUntil), watchedUntil: momentText(cause.watchedUntil) };
   }
-  if (isCall(cause)) return callValues(cause);
-  if (cause.code !== 'not_replaced') return {};
-  const { coolsDownUntil } = cause;
-  return coolsDownUntil === undefined ? {} : { counted: `; reports count again from ${momentText(coolsDownUntil)}` };
+  return isCall(cause) ? callValues(cause) : {};
 }
 
 const SHORT_KEY = 8;
@@ -114,13 +111,9 @@ function callValues({ msgCode, trace = {}, newestKey = '' }: Omit<Failed, 'kind'
   };
 }
 
-function budgetValues({ spent, shareSpentUntil }: Extract<Cause, { code: 'budget_exhausted' }>): Values {
-  const freeAt = spent?.freeAt ?? shareSpentUntil;
-  const share = shareSpentUntil === undefined ? 'all create calls of the budget are' : 'the share of the budget is';
-  return {
-    budget: spent === undefined ? share : callsText(spent.window),
-    until: freeAt === undefined ? '' : `; the next is free at ${momentText(freeAt)}`,
-  };
+function budgetValues({ spent }: Extract<Cause, { code: 'budget_exhausted' }>): Values {
+  if (spent === undefined) return { budget: 'the share of the budget is', until: '' };
+  return { budget: callsText(spent.window), until: `; the next is free at ${momentText(spent.freeAt)}` };
 }
 
 function callsText(window: CreateCallWindow | undefined): string {

@@ -168,7 +168,7 @@ export const words: Readonly<Record<CauseCode, Words>> = {
     runbook: 'foreign-authorizer',
   },
   not_replaced: {
-    says: 'nothing newer has come yet{counted}',
+    says: 'nothing newer has come yet',
     remedy: 'see who reports it, in the log',
     runbook: 'rejection-storm',
     thenRenew: true,

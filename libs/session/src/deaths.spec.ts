@@ -1,6 +1,6 @@
 import { plusMs } from '#libs/clock';
 import { aNow, aSession, someSettings } from '#libs/testing';
-import { areForeign, beforeNext, overAt, quietMs, reportedDeathOf } from './deaths.js';
+import { areForeign, beforeNext, isReportedDead, overAt, quietMs } from './deaths.js';
 import { type Effect, type Input, step } from './life.js';
 import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
@@ -83,8 +83,8 @@ class Deaths {
     return beforeNext(this.merchant, isDoubtful, this.now).deathsBefore;
   }
 
-  get reported(): unknown {
-    return reportedDeathOf(this.merchant, this.now);
+  get isReported(): boolean {
+    return isReportedDead(this.merchant, this.now);
   }
 }
 
@@ -202,40 +202,37 @@ describe('somebody else', () => {
 
 describe('a report that something lasting kept from being acted on', () => {
   const spent = { kind: 'budget_exhausted', retryInMs: 60_000 } as const;
+  const silent = { kind: 'store_down', retryInMs: 1_000 } as const;
   const unreplaced = (deaths: Deaths, result: Extract<Input, { on: 'unreplaced' }>['result']): DeathReport[] =>
     deaths
       .feed({ on: 'unreplaced', generation: 10, result })
       .flatMap((effect) => (effect.do === 'report' ? [effect.report] : []));
 
-  it('is told to the store with what holds up a newer session, and to people until then', () => {
-    const deaths = new Deaths().holding(10, 0).pass(10_000);
-    expect(unreplaced(deaths, spent)).toEqual([
-      { generation: 10, ageMs: 0, mayProve: false, heldUp: { by: 'budget', forMs: 60_000 } },
-    ]);
-    expect(deaths.reported).toEqual({ shareSpentUntil: plusMs(START, 70_000) });
-    expect(deaths.pass(60_000).reported).toEqual({});
-    expect(deaths.pass(900_000).reported).toBeUndefined();
+  it.each([spent, { kind: 'backing_off', retryInMs: 1 }, { kind: 'cooled_down', retryInMs: 1 }, silent] as const)(
+    'is told to the store, and to people for a pause: $kind',
+    (result) => {
+      const deaths = new Deaths().holding(10, 0).pass(10_000);
+      expect(unreplaced(deaths, result)).toEqual([{ generation: 10, ageMs: 0, mayProve: false }]);
+      expect(deaths.pass(PAUSE_MS - 1).isReported).toBe(true);
+      expect(deaths.pass(1).isReported).toBe(false);
+    },
+  );
+
+  it('is told to nobody after the end of the session, which is then replaced like any other', () => {
+    const deaths = new Deaths().holding(10, 0).pass(890_000);
+    unreplaced(deaths, spent);
+    expect([deaths.isReported, deaths.pass(10_000).isReported]).toEqual([true, false]);
   });
 
   it('is none while somebody is at it', () => {
     expect(unreplaced(new Deaths().holding(10, 0), { kind: 'held', retryInMs: 5_000 })).toEqual([]);
   });
 
-  it('is told again for a later end alone, or when half a pause has passed', () => {
+  it('is told again when half a pause has passed, whatever holds it up', () => {
     const deaths = new Deaths().holding(10, 0);
-    const told = [spent, { ...spent, retryInMs: 59_000 }, { ...spent, retryInMs: 62_000 }].map((result) =>
-      unreplaced(deaths, result),
-    );
-    expect(told.map((reports) => reports.length)).toEqual([1, 0, 1]);
-    deaths.pass(PAUSE_MS / 2);
-    expect(unreplaced(deaths, { ...spent, retryInMs: 1 })).toMatchObject([{ ageMs: 0 }]);
-  });
-
-  it('is told again when what holds it up is of another kind, and not for the same', () => {
-    const deaths = new Deaths().holding(10, 0);
-    const silent = { kind: 'store_down', retryInMs: 1_000 } as const;
-    const told = [silent, silent, spent, spent, silent].map((result) => unreplaced(deaths, result).length);
-    expect(told).toEqual([1, 0, 1, 0, 1]);
+    expect([unreplaced(deaths, spent), unreplaced(deaths, silent)]).toMatchObject([[{ ageMs: 0 }], []]);
+    expect(unreplaced(deaths.pass(PAUSE_MS / 2 - 1), spent)).toEqual([]);
+    expect(unreplaced(deaths.pass(1), silent)).toMatchObject([{ ageMs: 0 }]);
   });
 
   it('is told again when the store did not answer, or has lost it', () => {
@@ -255,32 +252,32 @@ describe('a report that something lasting kept from being acted on', () => {
   it('is not forgotten for an older one that the store has, before the store has taken it', () => {
     const deaths = new Deaths().holding(10, 0);
     unreplaced(deaths, spent);
-    deaths.read({ generation: 10, ageMs: 1_000 });
-    expect(deaths.reported).toEqual({ shareSpentUntil: plusMs(START, 60_000) });
+    deaths.read({ generation: 10, ageMs: PAUSE_MS });
+    expect(deaths.isReported).toBe(true);
     deaths.told(true);
-    deaths.read({ generation: 10, ageMs: 1_000 });
-    expect(deaths.reported).toEqual({});
+    deaths.read({ generation: 10, ageMs: PAUSE_MS });
+    expect(deaths.isReported).toBe(false);
   });
 
   it('is known from the store as it is known there, and is not told back', () => {
     const deaths = new Deaths().holding(10, 0).pass(10_000);
-    const effects = deaths.read({ generation: 10, ageMs: 4_000, heldUp: { by: 'cool_down', forMs: 5_000 } });
+    const effects = deaths.read({ generation: 10, ageMs: 4_000 });
     expect(effects.filter((effect) => effect.do === 'report')).toEqual([]);
-    expect(deaths.reported).toEqual({ coolsDownUntil: plusMs(START, 11_000) });
-    expect(deaths.merchant.held?.isReported).toBe(true);
+    expect([deaths.isReported, deaths.merchant.held?.isReported]).toEqual([true, true]);
+    expect(deaths.pass(PAUSE_MS - 4_001).isReported).toBe(true);
+    expect(deaths.pass(1).isReported).toBe(false);
   });
 
-  it('was a mistake if nobody reports the session again within five minutes of its cool-down', () => {
+  it('is none of the future by the word of a store whose clock was set back', () => {
     const deaths = new Deaths().holding(10, 0);
-    unreplaced(deaths, { kind: 'cooled_down', retryInMs: 10_000 });
-    expect(deaths.pass(309_999).reported).toEqual({});
-    expect(deaths.pass(1).reported).toBeUndefined();
+    deaths.read({ generation: 10, ageMs: -PAUSE_MS });
+    expect(deaths.pass(PAUSE_MS).isReported).toBe(false);
   });
 
   it('says nothing of any other session', () => {
     const deaths = new Deaths().holding(11, 0);
     expect(unreplaced(deaths, spent)).toEqual([]);
     deaths.read({ generation: 10, ageMs: 0 });
-    expect(deaths.reported).toBeUndefined();
+    expect(deaths.isReported).toBe(false);
   });
 });

@@ -1,5 +1,4 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import type { MerchantFacts } from './merchant-condition.js';
 import { ageMsOf, type Held, type LastingReport, type Merchant, type Now, serveFactsOf } from './merchant.js';
 import type { DeathReport, RenewalResult, StoredReport } from './ports/session-store.js';
 import type { SessionsBefore } from './session-admission.js';
@@ -125,12 +124,8 @@ const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
   'cooled_down',
   'store_down',
 ]);
-/** Whoever meets a dead session meets it again within this time, and then it is replaced: a single report was a mistake. */
-const STANDS_AFTER_COOL_DOWN_MS = 300_000;
-/** Reports that go on are passed on again after this share of a pause, since two quiet pauses end a duel. */
+/** Reports that go on are passed on again after this share of a pause: without a new one for a whole pause, none stands. */
 const SAID_AGAIN_PER_PAUSE = 0.5;
-/** An end later by no more than this is the same one, asked for twice. */
-const SAME_END_MS = 1_000;
 
 /** The report that stands once a wish for a newer session has ended like this; the known one if nothing is news. */
 export function reportAfter(
@@ -140,21 +135,8 @@ export function reportAfter(
 ): LastingReport | undefined {
   const { report: known, held } = merchant;
   if (held?.session.generation !== generation || result === undefined || !LASTING.has(result.kind)) return known;
-  const report = { atMs: now.ms, heldUp: heldUpBy(result, now), store: 'untold' } as const;
-  if (known === undefined || isNews(report, known)) return report;
-  // Said again, it ends no earlier.
-  return now.ms - known.atMs < SAID_AGAIN_PER_PAUSE * pauseOf(now) ? known : { ...report, heldUp: known.heldUp };
-}
-
-function heldUpBy(result: RenewalResult, now: Now): LastingReport['heldUp'] {
-  if (result.kind === 'budget_exhausted') return { by: 'budget', untilMs: now.ms + result.retryInMs };
-  return result.kind === 'cooled_down' ? { by: 'cool_down', untilMs: now.ms + result.retryInMs } : undefined;
-}
-
-/** A repetition or an earlier end is none: replicas refused for different reasons would tell each other without end. */
-function isNews({ heldUp }: LastingReport, { heldUp: before }: LastingReport): boolean {
-  if (heldUp === undefined || before === undefined) return heldUp !== before;
-  return heldUp.untilMs - before.untilMs > SAME_END_MS;
+  const isRepeated = known !== undefined && now.ms - known.atMs < SAID_AGAIN_PER_PAUSE * pauseOf(now);
+  return isRepeated ? known : { atMs: now.ms, store: 'untold' };
 }
 
 /** The store has been read: what it has on the held session, which may have been reported to any replica. */
@@ -170,40 +152,24 @@ export function withStoredReport(merchant: Merchant, stored: StoredReport | unde
   // With a store clock that was set back, one old report would look new every time.
   const isDuel = judged.verdict === 'died_early' && stored.ageMs >= 0;
   const reported = { ...(isDuel ? reportedAt(judged, now.ms - stored.ageMs) : judged), isReported: true };
-  const report = known === undefined || known.store === 'told' ? lastingFrom(stored, now) : known;
+  const isFromStore = known === undefined || known.store === 'told';
+  // However the store's clock was moved, it is none of the future.
+  const report = isFromStore ? ({ atMs: now.ms - Math.max(0, stored.ageMs), store: 'told' } as const) : known;
   return { ...merchant, held: reported, report };
-}
-
-/** Never held up for longer than was reported, however the store's clock was moved. */
-function lastingFrom({ ageMs, heldUp }: StoredReport, now: Now): LastingReport {
-  const atMs = now.ms - Math.max(0, ageMs);
-  return { atMs, heldUp: heldUp && { by: heldUp.by, untilMs: atMs + heldUp.forMs }, store: 'told' };
 }
 
 /** For the store: the report that stands, or one of now. */
 export function storedForm({ held, report }: Merchant, mayProve: boolean, now: Now): DeathReport {
-  const { atMs = now.ms, heldUp } = report ?? {};
-  return {
-    generation: held?.session.generation ?? 0,
-    ageMs: Math.max(0, now.ms - atMs),
-    ...(heldUp === undefined ? {} : { heldUp: { by: heldUp.by, forMs: Math.max(0, heldUp.untilMs - atMs) } }),
-    mayProve,
-  };
+  const ageMs = now.ms - (report?.atMs ?? now.ms);
+  return { generation: held?.session.generation ?? 0, ageMs: Math.max(0, ageMs), mayProve };
 }
 
-/** For the held session; undefined if nothing lasting stands, or if it is no longer served. */
-export function reportedDeathOf(merchant: Merchant, now: Now): MerchantFacts['reported'] {
-  const { report } = merchant;
-  // After its end, a session is replaced like any other.
-  if (!stands(report, now) || serveFactsOf(merchant, now).leftMs <= 0) return undefined;
-  const { heldUp } = report;
-  if (heldUp === undefined || heldUp.untilMs <= now.ms) return {};
-  const until = plusMs(now.wall, heldUp.untilMs - now.ms);
-  return heldUp.by === 'budget' ? { shareSpentUntil: until } : { coolsDownUntil: until };
+/** Whether the session that is served is dead by what consumers say. After its end it is replaced like any other. */
+export function isReportedDead(merchant: Merchant, now: Now): boolean {
+  return stands(merchant.report, now) && serveFactsOf(merchant, now).leftMs > 0;
 }
 
+/** Whoever meets a dead session meets it again within a pause: a single report was a mistake. */
 function stands(report: LastingReport | undefined, now: Now): report is LastingReport {
-  if (report === undefined) return false;
-  const { heldUp } = report;
-  return heldUp?.by !== 'cool_down' || now.ms < heldUp.untilMs + STANDS_AFTER_COOL_DOWN_MS;
+  return report !== undefined && now.ms - report.atMs < pauseOf(now);
 }

@@ -280,7 +280,8 @@ function admitted(merchant: Merchant, now: Turn): Merchant {
   const budget = shareOf(wish, budgetOf(merchant, now.settings));
   const wait = waitForBudget(merchant.callsAtMs, budget, now.ms);
   if (wait !== undefined) {
-    return claimRefused(merchant, { wish, refusal: { kind: 'budget_exhausted', retryInMs: wait.retryInMs } }, now);
+    const refusal = { kind: 'budget_exhausted', retryInMs: wait.retryInMs } as const;
+    return claimRefused(merchant, { wish, refusal, askedAtMs: now.ms }, now);
   }
   const request = { ...claimOf(merchant, wish, now.settings), budget };
   now.effects.push({ do: 'claim', trigger: wish.trigger, request });
@@ -318,11 +319,8 @@ function claimed(merchant: Merchant, { answer }: InputOn<'claimed'>, now: Turn):
 interface RefusedClaim {
   readonly wish: Wish;
   readonly refusal: Refusal;
-  /**
-   * It counts from then: a process may have stood still since, and what it was told is then long over. Absent if it was
-   * this process's own count of the budget that refused: nothing has to be remembered of that.
-   */
-  readonly askedAtMs?: number;
+  /** It counts from then: a process may have stood still since, and what it was told is then long over. */
+  readonly askedAtMs: number;
 }
 
 function claimRefused(merchant: Merchant, { wish, refusal, askedAtMs }: RefusedClaim, now: Turn): Merchant {
@@ -333,8 +331,8 @@ function claimRefused(merchant: Merchant, { wish, refusal, askedAtMs }: RefusedC
   // What is spent for wishes need not be spent for the schedule.
   const reason = isBudget && replacesLiving(wish) ? 'share_spent' : refusal.kind;
   emit({ event: 'claim_refused', merchant: merchant.id, trigger, reason }, now);
-  const blocks = askedAtMs !== undefined && refusal.kind !== 'already_newer';
-  const blocked = blocks ? blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish }) : merchant.blocked;
+  if (refusal.kind === 'already_newer') return ended(merchant, refusal, now);
+  const blocked = blockedBy(merchant.blocked, refusal, { ms: askedAtMs, wish });
   return ended({ ...merchant, blocked }, refusal, now);
 }
 

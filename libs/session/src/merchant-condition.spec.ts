@@ -30,7 +30,7 @@ const well: MerchantFacts = {
   failure: undefined,
   unopened: undefined,
   supersedes: true,
-  reported: undefined,
+  isReportedDead: false,
   isForeign: false,
   watchedUntil: undefined,
   spent: undefined,
@@ -40,7 +40,7 @@ const well: MerchantFacts = {
 const everything: Partial<MerchantFacts> = {
   failure: lost,
   unopened: 13,
-  reported: {},
+  isReportedDead: true,
   isForeign: true,
   isDue: true,
   spent,
@@ -52,7 +52,7 @@ describe('the condition of a merchant', () => {
   it.each<[string, MerchantCondition, Partial<MerchantFacts>]>([
     ['has no session, whatever else there is', 'unavailable', { ...everything, serving: EXPIRED }],
     ['is ended by somebody else', 'foreign_authorizer', { ...everything, serving: STALE }],
-    ['is reported dead', 'dead', { reported: {}, failure, serving: STALE }],
+    ['is reported dead', 'dead', { isReportedDead: true, failure, serving: STALE }],
     ['was ended by a session that is of no use', 'dead', { failure: lost }],
     ['was not, where sessions live side by side', 'failing', { failure: lost, supersedes: false }],
     ['was ended by a session that does not open', 'dead', { unopened: 13 }],
@@ -85,7 +85,6 @@ describe('the reason for which there is no session', () => {
     ['store_silent', { store: 'store_silent', failure }],
     ['store_refuses', { store: 'store_refuses', failure }],
     ['budget_exhausted', { isBudgetSpent: true, store: 'store_refuses', failure }],
-    ['budget_exhausted', { reported: { shareSpentUntil: freeAt } }],
     ['refused', { failure, isRenewing: true }],
   ])('is %s', (reason, change) => {
     expect(whyUnavailable({ ...well, serving: EXPIRED, ...change })).toBe(reason);
@@ -109,14 +108,10 @@ describe('the cause of what is the matter', () => {
     ['the budget', { spent, isDue: true }, { code: 'budget_exhausted', spent, effect: 'not_renewed' }],
     [
       'the share for reports',
-      { reported: { shareSpentUntil: freeAt } },
-      { code: 'budget_exhausted', shareSpentUntil: freeAt, effect: 'reported_dead' },
+      { isReportedDead: true, isBudgetSpent: true },
+      { code: 'budget_exhausted', effect: 'reported_dead' },
     ],
-    [
-      'a report that counts later',
-      { reported: { coolsDownUntil: freeAt } },
-      { code: 'not_replaced', coolsDownUntil: freeAt, effect: 'reported_dead' },
-    ],
+    ['a report', { isReportedDead: true }, { code: 'not_replaced', effect: 'reported_dead' }],
     ['a session that is of no use', { failure: lost }, { code: 'invalid_response', effect: 'payments_fail' }],
     ['a session that does not open', { unopened: 13 }, { code: 'unopened', generation: 13, effect: 'payments_fail' }],
     ['what else failed, without one', { unopened: 13, failure, serving: EXPIRED }, refused],
@@ -134,7 +129,7 @@ describe('the cause of what is the matter', () => {
     ],
     [
       'somebody else, once it is reported',
-      { isForeign: true, watchedUntil, reported: {} },
+      { isForeign: true, watchedUntil, isReportedDead: true },
       { code: 'foreign_authorizer' },
     ],
     ['an attempt under way', { isRenewing: true, serving: EXPIRED }, { code: 'renewing', effect: 'payments_fail' }],

@@ -46,7 +46,7 @@ export interface MerchantFacts {
   readonly unopened: number | undefined;
   readonly supersedes: boolean;
   /** Consumers say that the held session is dead, and nothing newer could be had for that. */
-  readonly reported: { readonly coolsDownUntil?: Instant; readonly shareSpentUntil?: Instant } | undefined;
+  readonly isReportedDead: boolean;
   readonly isForeign: boolean;
   /** With `isForeign`, while nobody says that the newest session is dead: when that counts as over. */
   readonly watchedUntil: Instant | undefined;
@@ -59,7 +59,6 @@ export interface MerchantFacts {
 type Check = (facts: MerchantFacts) => boolean;
 
 const isUnserved: Check = ({ serving }) => serving.result === 'unavailable';
-const isReported: Check = ({ reported }) => reported !== undefined;
 /** The gateway has made a session that is of no use to us, or to this replica. */
 const isLost: Check = ({ failure, unopened, supersedes }) =>
   supersedes && (failure?.trace?.lostSession === true || unopened !== undefined);
@@ -72,7 +71,7 @@ const isHeldByBudget: Check = ({ spent, session, isDue, isRenewing }) =>
 const conditions: DecisionTable<MerchantFacts, MerchantCondition> = [
   [isUnserved, 'unavailable'],
   [({ isForeign }) => isForeign, 'foreign_authorizer'],
-  [isReported, 'dead'],
+  [({ isReportedDead }) => isReportedDead, 'dead'],
   [isLost, 'dead'],
   [({ serving }) => serving.result === 'stale', 'stale'],
   [({ failure }) => failure !== undefined, 'failing'],
@@ -88,7 +87,7 @@ export function conditionOf(facts: MerchantFacts): MerchantCondition {
 
 /** First what keeps anybody from trying, then how the last attempt ended. */
 const reasons: DecisionTable<MerchantFacts, UnavailableReason> = [
-  [({ isBudgetSpent, reported }) => isBudgetSpent || reported?.shareSpentUntil !== undefined, 'budget_exhausted'],
+  [({ isBudgetSpent }) => isBudgetSpent, 'budget_exhausted'],
   [({ store }) => store === 'store_silent', 'store_silent'],
   [({ store }) => store === 'store_refuses', 'store_refuses'],
   ...sharedFailureKinds.map((kind) => [({ failure }: MerchantFacts) => failure?.kind === kind, kind] as const),
@@ -115,14 +114,14 @@ export type FailedCall = { readonly code: SharedFailureKind } & Partial<Omit<Tol
 export type Cause = (
   | FailedCall
   /** No create call is left, or none of the share for reports. */
-  | { readonly code: 'budget_exhausted'; readonly spent?: SpentBudget; readonly shareSpentUntil?: Instant }
-  /** Nothing newer has come for a report; reports count from `coolsDownUntil` on. */
-  | { readonly code: 'not_replaced'; readonly coolsDownUntil?: Instant }
+  | { readonly code: 'budget_exhausted'; readonly spent?: SpentBudget }
   | { readonly code: 'foreign_authorizer' }
   /** Somebody else created sessions until `failedUntil`, and nobody has reported the newest one dead. */
   | { readonly code: 'watched'; readonly failedUntil: Instant; readonly watchedUntil: Instant }
   /** A newer session in the store opens with none of this replica's keys. */
   | { readonly code: 'unopened'; readonly generation: number }
+  /** Nothing newer has come for a report. */
+  | { readonly code: 'not_replaced' }
   | { readonly code: 'store_silent' | 'store_refuses' | 'renewing' | 'expired' | 'no_session' | 'not_tried' }
 ) & { readonly effect?: CauseEffect };
 
@@ -139,7 +138,7 @@ const foreign: Finder = (facts) => {
   const { isForeign, watchedUntil, session, isBudgetSpent } = facts;
   // What spends the calls is whoever ends the sessions.
   if (!isForeign || (isUnserved(facts) && !isBudgetSpent)) return undefined;
-  const isDead = isUnserved(facts) || isReported(facts) || isLost(facts);
+  const isDead = isUnserved(facts) || facts.isReportedDead || isLost(facts);
   if (isDead || watchedUntil === undefined || session === undefined) return { code: 'foreign_authorizer' };
   return { code: 'watched', failedUntil: session.createdAt, watchedUntil };
 };
@@ -152,17 +151,12 @@ const failed: Finder = ({ failure }) => {
   return { code, ...known };
 };
 
-const budget: Finder = ({ spent, isBudgetSpent, reported: { shareSpentUntil } = {} }) => {
+const budget: Finder = ({ spent, isBudgetSpent }) => {
   if (spent !== undefined) return { code: 'budget_exhausted', spent };
-  if (shareSpentUntil !== undefined) return { code: 'budget_exhausted', shareSpentUntil };
   return isBudgetSpent ? { code: 'budget_exhausted' } : undefined;
 };
 
-const report: Finder = ({ reported }) => {
-  if (reported === undefined) return undefined;
-  const { coolsDownUntil } = reported;
-  return { code: 'not_replaced', ...(coolsDownUntil === undefined ? {} : { coolsDownUntil }) };
-};
+const report: Finder = ({ isReportedDead }) => (isReportedDead ? { code: 'not_replaced' } : undefined);
 
 const untried: Finder = ({ isRenewing, serving }) => {
   if (isRenewing) return { code: 'renewing' };

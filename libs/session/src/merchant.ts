@@ -77,8 +77,6 @@ export type Blocked = Readonly<Partial<Record<'everybody' | 'early' | 'budget' |
 /** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
 export interface LastingReport {
   readonly atMs: number;
-  /** What held up a newer one; absent if every replica sees the reason for itself. */
-  readonly heldUp: { readonly by: 'budget' | 'cool_down'; readonly untilMs: number } | undefined;
   /** Whether the store has it, as far as this replica knows. */
   readonly store: 'untold' | 'telling' | 'told';
 }

@@ -1,6 +1,6 @@
 import { Alarm, type Clock, Deadline, plusMs } from '#libs/clock';
 import type { BrokerError } from '#libs/errors';
-import { areForeign, overAt, reportedDeathOf } from './deaths.js';
+import { areForeign, isReportedDead, overAt } from './deaths.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { Gateways } from './gateways.js';
 import { Handovers } from './handovers.js';
@@ -613,7 +613,7 @@ export class SessionReplica {
       failure: this.failureOf(id),
       unopened: unopenedOf(merchant),
       supersedes: now.settings?.supersedes !== false,
-      reported: reportedDeathOf(merchant, now),
+      isReportedDead: isReportedDead(merchant, now),
       isForeign: areForeign(merchant, now),
       watchedUntil: overAt(merchant, now),
       spent: spent && { freeAt: plusMs(now.wall, spent.retryInMs), ...(spent.window && { window: spent.window }) },

@@ -155,10 +155,10 @@ export class Wishes {
     return { ...this.#held.facts(merchant), ageMs, lifetimeMs, minRemainingMs };
   }
 
-  /** Whoever waits anyway is not given what is reported dead, unless something lasting keeps it from being replaced. */
+  /** Whoever waits anyway is not given what is reported dead while this replica replaces it. */
   #isBeingReplaced(merchant: string): boolean {
-    const { held, report, failure } = this.#held.of(merchant);
-    return held?.isReported === true && report?.heldUp === undefined && failure === undefined;
+    const { held, phase } = this.#held.of(merchant);
+    return held?.isReported === true && phase.at !== 'idle';
   }
 
   #inBackground(renewal: Promise<unknown>): void {

@@ -74,7 +74,7 @@ export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): Reco
 
 /** A session that was reported dead just now, within a cool-down. */
 export function aDeathReport(overrides: Partial<DeathReport> = {}): DeathReport {
-  return { generation: 1, ageMs: 0, heldUp: { by: 'cool_down', forMs: 10_000 }, mayProve: false, ...overrides };
+  return { generation: 1, ageMs: 0, mayProve: false, ...overrides };
 }
 
 /** The settings of a merchant that configures none of its own. */

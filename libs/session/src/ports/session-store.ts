@@ -99,8 +99,6 @@ export interface DeathReport {
   readonly generation: number;
   /** Since it was reported. Coming from a store, by the store's clock: negative if that has been set back since. */
   readonly ageMs: number;
-  /** For how long from the report on; absent if nothing does, or if every replica can see the reason for itself. */
-  readonly heldUp?: { readonly by: 'budget' | 'cool_down'; readonly forMs: number };
   /** If nothing of ours can have ended the session, its death proves that somebody else did. */
   readonly mayProve: boolean;
 }

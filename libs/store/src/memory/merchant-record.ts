@@ -253,11 +253,11 @@ export function reportIn(
   merchant: string,
   { report, time }: { readonly report: DeathReport; readonly time: StoreTime },
 ): Outcome<ReportResult> {
-  const { generation, ageMs, heldUp, mayProve } = report;
+  const { generation, ageMs, mayProve } = report;
   if (generationIn(record) !== generation) return { record, answer: { isKept: false, diedEarly: false } };
   const wasProven = record.reported?.generation === generation && record.reported.diedEarly;
   const diedEarly = wasProven || (mayProve && record.fence <= generation);
-  const reported = { generation, atMs: time.monotonicMs - ageMs, ...(heldUp && { heldUp }), diedEarly };
+  const reported = { generation, atMs: time.monotonicMs - ageMs, diedEarly };
   const announcement = { kind: 'changed', merchant } as const;
   return { record: { ...record, reported }, answer: { isKept: true, diedEarly }, announcement };
 }

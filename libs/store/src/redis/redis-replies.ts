@@ -22,7 +22,7 @@ export type ReadReply = readonly [
   stored: readonly [kind: string, generation: string, ageMs?: string, sealed?: string],
   failure: string,
   dueInMs: string,
-  report?: readonly [ageMs: string, heldUpBy: string, heldUpForMs: string, diedEarly: string],
+  report?: readonly [ageMs: string, diedEarly: string],
 ];
 
 interface StateReading {
@@ -53,9 +53,6 @@ async function readSession(stored: ReadReply[0], { merchant, keysOf }: StateRead
   return session === undefined ? { kind: 'unopenable', generation } : { kind: 'session', session, ageMs };
 }
 
-/** A hold-up that only a later version knows is shown as a report without one. */
-function readReport(report: NonNullable<ReadReply[3]>, generation: number): StoredReport {
-  const [ageMs, by, forMs, early] = report;
-  const heldUp = by === 'budget' || by === 'cool_down' ? { heldUp: { by, forMs: Number(forMs) } as const } : {};
-  return { generation, ageMs: Number(ageMs), ...heldUp, diedEarly: early === '1' };
+function readReport([ageMs, early]: NonNullable<ReadReply[3]>, generation: number): StoredReport {
+  return { generation, ageMs: Number(ageMs), diedEarly: early === '1' };
 }

@@ -151,14 +151,10 @@ export class RedisSessionStore implements SessionStore {
     return released === 1;
   }
 
-  async report(merchant: string, { generation, ageMs, heldUp, mayProve }: DeathReport): Promise<ReportResult> {
-    const held = [heldUp?.by ?? '-', whole(heldUp?.forMs ?? 0)];
+  async report(merchant: string, { generation, ageMs, mayProve }: DeathReport): Promise<ReportResult> {
     const reply = await this.#run(reportScript, {
       keys: [this.#keys.of(merchant).merchant],
-      args: [
-        ...[generation, whole(ageMs), ...held, mayProve ? 1 : 0],
-        ...[...this.#announcing({ merchant }), this.#sentAt(merchant)],
-      ],
+      args: [generation, whole(ageMs), mayProve ? 1 : 0, ...this.#announcing({ merchant }), this.#sentAt(merchant)],
     });
     const [isKept, diedEarly] = reply as [number, number];
     return { isKept: isKept === 1, diedEarly: diedEarly === 1 };

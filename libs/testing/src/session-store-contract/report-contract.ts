@@ -17,12 +17,11 @@ export function describeReport(bench: Bench): void {
       const [store, other] = bench().replicas;
       const generation = await publishOnce(store);
       expect(await stateOf(other)).not.toHaveProperty('reportedDead');
-      const heldUp = { by: 'budget', forMs: 60_000 } as const;
-      const report = aDeathReport({ generation, ageMs: 600_000, heldUp });
+      const report = aDeathReport({ generation, ageMs: 600_000 });
       expect(await store.report('shop', report)).toEqual({ isKept: true, diedEarly: false });
       for (const known of [0, generation]) {
         const { reportedDead } = await stateOf(other, 'shop', known);
-        expect(reportedDead).toEqual({ generation, ageMs: expect.any(Number), heldUp, diedEarly: false });
+        expect(reportedDead).toEqual({ generation, ageMs: expect.any(Number), diedEarly: false });
         // From the report on, however late the store hears of it.
         expectAged(reportedDead?.ageMs, 600_000);
       }
@@ -40,7 +39,7 @@ export function describeReport(bench: Bench): void {
       }
     });
 
-    it('is replaced by the next report, with what held up a newer one, but not with what it has proven', async () => {
+    it('is replaced by the next report, but not what it has proven', async () => {
       const [store, other] = bench().replicas;
       const generation = await publishOnce(store);
       const proof = aDeathReport({ generation, mayProve: true });

@@ -53,10 +53,9 @@ local function left_of(moment)
 end
 
 local function report_in(text, known)
-  local generation, at, held_by, held, early = string.match(text or '', '^(%d+) (%d+) ([%a_-]+) (%d+) ([01])$')
+  local generation, at, early = string.match(text or '', '^(%d+) (%d+) ([01])$')
   generation, at = believed(generation, known), believed(at)
-  return generation and at and { generation = generation, at = at, held_by = held_by,
-    held = believed(held) or 0, early = early }
+  return generation and at and { generation = generation, at = at, early = early }
 end
 
 -- All but the texts 'sealed' and 'failure', which only read.lua needs. docs/redis.md says what they hold.

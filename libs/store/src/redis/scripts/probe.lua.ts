@@ -53,7 +53,7 @@ local function published(owner, generation)
   table.insert(answers, publish({ record, index }, args))
 end
 published('probe', fence)
-table.insert(answers, table.concat(report({ record }, { fence, '0', 'budget', '1', '1', channel, '', '' }), ''))
+table.insert(answers, table.concat(report({ record }, { fence, '0', '1', channel, '', '' }), ''))
 published('', whole(fence + 1))
 table.insert(answers, read({ index, record }, { merchant, '0' })[2][1][1])
 due({ index }, { '1' })

@@ -10,8 +10,7 @@ export const readScript = defineScript(
 -- returns    { now in ms, per merchant { stored, failure, due in ms, report } }; a failure that is absent is empty
 --            stored: { 'absent' | 'unopenable', generation } | { 'unchanged', generation, age ms }
 --            | { 'session', generation, age ms, sealed session }
---            report that it is dead, only if there is one: { age ms, what held up a newer one then, for how many ms,
---            died early (1 | 0) }
+--            report that it is dead, only if there is one: { age ms, died early (1 | 0) }
 present(KEYS[1], 'zset')
 local TEXTS, HALF_AN_HOUR = { 'sealed', 'failure' }, 1800000
 local states = { whole(now) }
@@ -42,7 +41,7 @@ for i = 1, #KEYS - 1 do
   local texts, report = short_fields(key, TEXTS, TEXT_BYTES), record.report
   make_known(key, ARGV[2 * i - 1], record.due_in)
   states[i + 1] = { stored(record, known, texts.sealed), texts.failure or '', whole(record.due_in or 0),
-    report and { whole(now - report.at), report.held_by, whole(report.held), report.early } }
+    report and { whole(now - report.at), report.early } }
 end
 return states
 `,
