@@ -68,11 +68,8 @@ export interface Block {
   readonly coolDownMs: number;
 }
 
-/**
- * What keeps a session from being created, and whom: everybody, or those alone who would replace a living one. The
- * budget is kept apart, since a later back-off says nothing about it, and a spent share nothing about the rest of it.
- */
-export type Blocked = Readonly<Partial<Record<'everybody' | 'early' | 'budget' | 'share', Block>>>;
+/** What keeps a session from being created, and whom: everybody, or those alone who would replace a living one. */
+export type Blocked = Readonly<Partial<Record<'everybody' | 'early', Block>>>;
 
 /** A report of the held session that something lasting kept from being acted on. The other replicas read it in the store. */
 export interface LastingReport {

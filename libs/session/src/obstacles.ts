@@ -124,12 +124,10 @@ export function blockedBy(
 ): Blocked {
   // It concerns the schedule alone, which asks the store anyway.
   if (refusal.kind === 'not_due') return blocked;
-  const isEarly = replacesLiving({ coolDownMs });
   const untilMs = ms + refusal.retryInMs;
   const block = { refusal, untilMs, bindsUntilMs: ms + IMPATIENT_AFTER_MS, coolDownMs };
-  if (refusal.kind === 'cooled_down') return { ...blocked, early: block };
-  if (refusal.kind !== 'budget_exhausted') return { ...blocked, everybody: block };
-  return isEarly ? { ...blocked, early: block, share: block } : { ...blocked, everybody: block, budget: block };
+  const isOfShare = refusal.kind === 'budget_exhausted' && replacesLiving({ coolDownMs });
+  return isOfShare || refusal.kind === 'cooled_down' ? { ...blocked, early: block } : { ...blocked, everybody: block };
 }
 
 /** The refusal that still stands for such a wish, with what is left of it. A longer cool-down says nothing of this one. */
@@ -175,14 +173,14 @@ export function spentWait(merchant: Merchant, now: Now): SpentWait | undefined {
   if (now.settings === undefined) return undefined;
   const budget = budgetOf(merchant, now.settings);
   const own = waitForBudget(merchant.callsAtMs, budget, now.ms);
-  const told = standing(merchant.blocked.budget, now);
+  const told = standing(merchant.blocked.everybody, now);
   if (told?.kind !== 'budget_exhausted' || (own?.retryInMs ?? 0) >= told.retryInMs) return own;
   return { retryInMs: told.retryInMs, window: budget.find((window) => window.perMs === told.perMs) };
 }
 
 /** Whether no call is left, of the whole budget or of the share for wishes. */
 export function isBudgetSpent(merchant: Merchant, now: Now): boolean {
-  return spentWait(merchant, now) !== undefined || standing(merchant.blocked.share, now) !== undefined;
+  return spentWait(merchant, now) !== undefined || standing(merchant.blocked.early, now)?.kind === 'budget_exhausted';
 }
 
 /** When wishing for a session can make sense again; undefined if nothing prevents it now. */
