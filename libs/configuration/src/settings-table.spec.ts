@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { parseConfiguration } from './load-configuration.js';
+import { parseConfiguration, parseEgressConfiguration } from './load-configuration.js';
 import { type Fields, flag, flagOr, list, oneOf, section, text, texts, wholeNumber } from './setting.js';
 import { settingsTable, withSettingsTable } from './settings-table.js';
 import { brokerSettings } from './settings/broker-settings.js';
@@ -38,14 +38,28 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('the settings table 
   });
 });
 
-describe('docs/configuration.md', () => {
-  const page = readFileSync(pathOf('../configuration.md'), 'utf8');
+const docs = (name: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url)), 'utf8');
+const environment = { CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32) };
 
-  it('begins with an example that is accepted', () => {
-    const example = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
-    const parsed = parseConfiguration(example, { CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32) });
-    expect(parsed.merchants.map(({ id }) => id)).toEqual(['shop']);
-    expect(parsed.warnings).toEqual([]);
+describe('the pages about settings', () => {
+  const exampleOf = (page: string): string => /```yaml\n([\s\S]*?)```/.exec(docs(page))?.[1] ?? '';
+
+  it('begin with an example that is accepted without a warning', () => {
+    const { merchants, warnings } = parseConfiguration(exampleOf('configuration.md'), environment);
+    expect([merchants.map(({ id }) => id), warnings]).toEqual([['shop'], []]);
+    const egress = parseEgressConfiguration(exampleOf('egress-configuration.md'), environment);
+    expect([egress.clients.map(({ name }) => name), egress.warnings]).toEqual([['checkout'], []]);
+  });
+
+  it('show in an example of an egress the routes as they are by default', () => {
+    const minimal = {
+      broker: { url: 'http://localhost:8080' },
+      gateway: { baseUrl: 'https://gateway.example' },
+      clients: [{ name: 'a', merchant: 'a', token: { sha256: 'ab'.repeat(32) } }],
+    };
+    const byDefault = parseEgressConfiguration(JSON.stringify({ egress: minimal }), {});
+    expect(parseEgressConfiguration(docs('examples/egress.yaml'), environment).routes).toEqual(byDefault.routes);
   });
 });
 
