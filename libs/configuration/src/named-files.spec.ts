@@ -1,3 +1,4 @@
+import { keySet } from './file-contents.js';
 import { parseConfiguration } from './load-configuration.js';
 import { otherReaders } from './named-files.js';
 
@@ -55,5 +56,19 @@ describe('a secret file', () => {
     ['of root, which anybody may read', 0o100444, false, 'every user of the machine'],
   ])('%s', (...[, mode, isOwn, readers]) => {
     expect(otherReaders(mode, isOwn)).toBe(readers);
+  });
+});
+
+describe('a file of public keys', () => {
+  it.each([
+    '[]',
+    '{}',
+    '{"keys":[]}',
+    '{"keys":[1]}',
+    '{"keys":{}}',
+    '{"keys":[{}, {"d": ""}]}',
+    '{"keys":[{"k": ""}]}',
+  ])('is not %s', (text) => {
+    expect(keySet.read(text, 'jwks.json', {} as never)).toHaveProperty('problem');
   });
 });

@@ -1,94 +1,158 @@
+import { type StoreConfiguration, storeConfiguration } from './broker-configuration.js';
 import { CODE, faults, faultsOf, merchant, OTHER_CODE, parse, type Raw } from './configuration-fixtures.js';
 import { ConfigurationError } from './fault.js';
 
 const TOKEN = 'ab'.repeat(32);
-const OTHER_TOKEN = 'cd'.repeat(32);
 const PIN = `sha256/${Buffer.alloc(32, 7).toString('base64')}`;
 
-const testMerchant = (changes: Raw = {}): Raw =>
-  merchant({ id: 'demo', serviceCode: OTHER_CODE, clientKeyFiles: ['demo.jwk.json'], gateway: inTest(), ...changes });
-const inTest = (changes: Raw = {}): Raw => ({ baseUrl: 'http://sandbox:8081', environment: 'test', ...changes });
-const withGateway = (gateway: Raw): Raw => ({
-  merchants: [merchant({ gateway: { baseUrl: 'https://gateway.example', ...gateway } })],
-});
-const withSession = (session: Raw): Raw => ({ merchants: [merchant({ session })] });
 const token = { caller: 'checkout', sha256: TOKEN };
 const policy = { caller: 'checkout', merchants: ['shop'], allow: ['session:read'] };
+const withPolicy = (changes: Raw): Raw => ({ auth: { tokens: [token], policies: [{ ...policy, ...changes }] } });
+const jwt = { issuer: 'https://issuer.example', audience: 'session-broker', jwksUri: 'https://issuer.example/jwks' };
+const withJwt = (changes: Raw): Raw => ({ auth: { jwt: { ...jwt, ...changes } } });
+const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
+const night = { from: '03:00', to: '05:00', timeZone: 'Europe/Kyiv' };
 
-describe('parseConfiguration', () => {
-  it('fills in every default', () => {
-    expect(parse({})).toEqual({
-      http: {
-        host: '127.0.0.1',
-        port: 8080,
-        hosts: [],
-        docs: true,
-        maxWatchers: 10_000,
-        connections: {},
-        rateLimit: { perSecond: 500, burst: 2_000 },
-      },
-      management: { host: '127.0.0.1', port: 9464, hosts: [], merchantSeries: 500, statusPage: true },
-      store: { type: 'memory', keyPrefix: 'session-broker', sentinels: [], cluster: [] },
-      auth: { disabled: false, tokens: [], policies: [], mtls: false },
-      audit: { destination: 'stdout', readEvery: 1_000 },
-      pkcs11: { modules: [] },
-      reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
-      log: { level: 'info' },
-      files: [{ path: 'merchants[0].clientKeyFiles[0]', file: 'shop.jwk.json', content: 'secret' }],
-      merchants: [
-        {
-          id: 'shop',
-          required: true,
-          serviceCode: CODE,
-          clientKeyFiles: ['shop.jwk.json'],
-          gateway: {
-            baseUrl: new URL('https://gateway.example'),
-            environment: 'production',
-            timeoutMs: 5_000,
-            supersedes: true,
-            requestData: { attach: 'none' },
-            largestClockSkewMs: 300_000,
-            tls: { pins: [] },
-          },
-          session: {
-            fallbackLifetimeMs: 28_800_000,
-            handoverMs: 1_000,
-            budget: [{ calls: 20, perMs: 600_000 }],
-            longestLifetimeMs: 86_400_000,
-            foreignAuthorizerPauseMs: 600_000,
-          },
-        },
-      ],
-      warnings: [],
-      certificates: [],
-    });
+const withMerchant = (changes: Raw): Raw => ({ merchants: [merchant(changes)] });
+const withGateway = (gateway: Raw): Raw =>
+  withMerchant({ gateway: { baseUrl: 'https://gateway.example', ...gateway } });
+const inTest = (gateway: Raw): Raw => withGateway({ baseUrl: 'http://sandbox:8081', environment: 'test', ...gateway });
+const withSession = (session: Raw): Raw => withMerchant({ session });
+const asleep = (changes: Raw): Raw => withSession({ quietHours: { ...night, ...changes } });
+const beside = (changes: Raw): Raw => ({ merchants: [merchant(), merchant({ id: 'b', ...changes })] });
+const sameId = beside({ id: 'shop', serviceCode: OTHER_CODE });
+const redis = (store: Raw): Raw => ({ store: { type: 'redis', ...store } });
+
+describe('a configuration of a broker', () => {
+  it.each<[Raw, string]>([
+    [{ htttp: {} }, 'htttp is not a setting; did you mean http? known here: http, management, store, auth, audit'],
+    [
+      withGateway({ tls: { insecure: true } }),
+      'merchants[0].gateway.tls.insecure is not a setting; known here: caFile',
+    ],
+    [{ http: 'x' }, 'http must be a mapping of settings'],
+    [{ http: [] }, 'http must be a mapping of settings'],
+    [{ auth: { tokens: {} } }, 'auth.tokens must be a sequence'],
+    [{ http: { host: {} } }, 'http.host must be a single value'],
+    [{ log: { level: 1 } }, 'log.level must be text: one of debug, info, warn, error; put the value in quotes'],
+    [{ http: { port: 80.5 } }, 'http.port must be a whole number from 0 to 65535'],
+    [{ management: { port: 65_536 } }, 'management.port must be a whole number from 0 to 65535'],
+    [{ management: { port: 8080 } }, 'management.port must differ from http.port'],
+    [{ merchants: [] }, 'merchants must have at least 1 item'],
+    [{ merchants: undefined }, 'merchants is missing'],
+    [{ store: { onStoreOutage: 'authorize' } }, 'store.onStoreOutage is given up: '],
+
+    [withMerchant({ gateway: undefined }), 'merchants[0].gateway is missing'],
+    [withMerchant({ serviceCode: undefined }), 'merchants[0].serviceCode is missing: give the UUID'],
+    [withMerchant({ serviceCodeFile: 'x' }), 'merchants[0].serviceCodeFile is given as well as serviceCode'],
+    // And not for the policy that means the other merchant.
+    [{ ...sameId, ...withPolicy({ merchants: ['shop', 'b'] }) }, 'merchants[1].id is already the id of merchants[0]'],
+    [
+      beside({ serviceCode: CODE.toUpperCase() }),
+      'merchants[1].serviceCode is already the serviceCode of merchants[0]',
+    ],
+    [withGateway({ baseUrl: 'http://a' }), 'baseUrl must be https, because gateway.environment is production'],
+    [withGateway({ testBaseUrl: 'https://t' }), 'testBaseUrl is accepted only with environment: test'],
+    [inTest({ tls: { pins: [PIN] } }), 'merchants[0].gateway.tls has no effect on an http baseUrl'],
+    [inTest({ tls: { caFile: 'a' } }), 'merchants[0].gateway.tls has no effect on an http baseUrl'],
+    [withGateway({ supersedes: 'maybe' }), 'merchants[0].gateway.supersedes must be true, false or unknown'],
+    [withGateway({ requestData: { attach: 'body', name: 'a' } }), 'recipientKeyFile is missing: attach: body needs it'],
+    [withGateway({ requestData: { name: 'a' } }), 'requestData.name has no effect with attach: none'],
+
+    [withSession({ renewBefore: '1m', safetyMargin: '2m' }), 'safetyMargin must be less than renewBefore'],
+    [withSession({ safetyMargin: '20%' }), 'safetyMargin must be less than renewBefore (20% by default)'],
+    [withSession({ renewBefore: '5%' }), 'renewBefore must be more than safetyMargin (5% by default)'],
+    [withSession({ renewBefore: '8h' }), 'renewBefore must be shorter than session.fallbackLifetime'],
+    [withSession({ fallbackLifetime: '25h' }), 'longestLifetime must be at least session.fallbackLifetime'],
+    [withSession({ renewEvery: '15m', renewBefore: '8m' }), 'renewEvery must be at least twice renewBefore'],
+    [asleep({ from: '3:00' }), 'quietHours.from must be a time of day from 00:00 to 23:59, in quotes'],
+    [asleep({ to: '03:00' }), 'merchants[0].session.quietHours.to must not be the same time as from'],
+    [asleep({ timeZone: 'secret-of-mine' }), 'quietHours.timeZone must be the name of a time zone'],
+    [asleep({ timeZone: '+02:00' }), 'quietHours.timeZone must be the name of a time zone'],
+
+    [
+      { http: { host: '0.0.0.0' }, auth: { disabled: true } },
+      'auth.disabled is accepted only while http.host is a loo',
+    ],
+    [{ auth: { disabled: true, tokens: [token] } }, 'auth.disabled makes tokens, jwt, mtls and policies ineffective'],
+    [{ auth: { disabled: true, jwt } }, 'auth.disabled makes tokens, jwt, mtls and policies ineffective'],
+    [{ http: { host: 'broker.internal' } }, 'auth.tokens must have at least one token unless auth.jwt or auth.mtls is'],
+    [{ auth: { tokens: [token, { caller: 'b', sha256: TOKEN.toUpperCase() }] } }, 'auth.tokens[1].sha256 is the same'],
+    [withPolicy({ caller: 'x' }), 'auth.policies[0].caller names a caller that has no token in auth.tokens'],
+    [withPolicy({ merchants: ['shop', 'x'] }), 'auth.policies[0].merchants[1] names a merchant that is not configured'],
+    [withPolicy({ allow: ['all'] }), 'auth.policies[0].allow[0] must be one of session:read, session:reject'],
+    [withJwt({ jwksUri: undefined }), 'auth.jwt.jwksUri is missing: the keys of the issuer come from'],
+    [withJwt({ jwksFile: 'jwks.json' }), 'auth.jwt.jwksFile is given as well as auth.jwt.jwksUri'],
+    [withJwt({ jwksUri: 'http://issuer.example/jwks' }), 'auth.jwt.jwksUri must be an https URL'],
+    [withJwt({ types: ['at jwt'] }), "auth.jwt.types[0] must be a type of token, such as 'at+jwt'"],
+    [{ auth: { mtls: true } }, 'http.tls is missing: auth.mtls needs certFile, keyFile and clientCaFile'],
+    [{ http: { tls }, auth: { mtls: true } }, 'http.tls.clientCaFile is missing: auth.mtls needs certFile'],
+    [{ http: { tls: { ...tls, clientCaFile: 'a' } } }, 'http.tls.clientCaFile has no effect without auth.mtls'],
+    [{ http: { tls: { certFile: 'tls.crt' } } }, 'http.tls.keyFile is missing: it must be the path of a file'],
+
+    [redis({}), 'store.url is missing'],
+    [redis({ url: 'redis://a', cluster: ['b:7000'] }), 'store.cluster is given as well as store.url'],
+    [{ store: { url: 'redis://a' } }, 'store.url has no effect with store.type memory'],
+    [{ store: { tls: {} } }, 'store.tls has no effect with store.type memory'],
+    [redis({ url: 'http://a' }), 'store.url must be a URL such as redis://host:6379/0'],
+    [redis({ url: 'redis://a?db=1' }), 'store.url must be a URL such as'],
+    [redis({ url: 'redis://a/one' }), 'store.url must be a URL such as'],
+    [redis({ cluster: ['a'] }), 'store.cluster[0] must be host:port'],
+    [redis({ cluster: ['a:0'] }), 'store.cluster[0] must be host:port'],
+    [redis({ sentinels: ['a:1'] }), 'store.name is missing'],
+    [redis({ url: 'redis://a', username: 'x' }), 'store.passwordFile is missing'],
+    [redis({ url: 'redis://u:p@a', passwordFile: 'x' }), 'store.url has a user or password as well as username or'],
+    [redis({ url: 'redis://a', tls: {} }), 'store.tls has no effect on a redis: URL'],
+    [redis({ url: 'rediss://a', tls: { certFile: 'x' } }), 'store.tls.keyFile is missing'],
+  ])('is refused for one fault: %j', (raw, expected) => {
+    expect(faults(raw)).toEqual([expect.stringContaining(expected)]);
   });
 
-  it('takes lead times as shares or durations, a hand-over of no time, and a digest in capitals', () => {
-    const session = { renewBefore: '25%', safetyMargin: '10s', handover: '0s' };
+  it.each<Raw>([
+    { http: { host: '::1' }, auth: { disabled: true } },
+    { http: { host: 'LocalHost' }, auth: { disabled: true } },
+    { http: { host: '0.0.0.0', tls: { ...tls, clientCaFile: 'ca.pem' } }, auth: { mtls: true, policies: [policy] } },
+    { http: { host: '0.0.0.0', tls }, auth: { jwt, policies: [policy] } },
+    { http: { port: 0 }, management: { port: 0 } },
+    { auth: { tokens: [token, { ...token, sha256: 'cd'.repeat(32) }], policies: [policy, policy] } },
+    withPolicy({ merchants: ['*'] }),
+    inTest({}),
+    // They cannot be compared without a lifetime.
+    withSession({ renewBefore: '10%', safetyMargin: '5m' }),
+    withSession({ renewEvery: '8h', renewBefore: '20%' }),
+    asleep({ from: '23:00', to: '01:00' }),
+  ])('is accepted with %j', (raw) => {
+    expect(faults(raw)).toEqual([]);
+  });
+
+  it('has texts, shares, durations and a digest as the program works with them', () => {
+    const session = { renewBefore: '25%', safetyMargin: '10s', handover: '0s', renewEvery: '12h', quietHours: night };
     const parsed = parse({
-      auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [{ ...policy, merchants: ['*'] }] },
-      merchants: [merchant({ session })],
+      auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [policy] },
+      ...withSession(session),
     });
-    expect(parsed.auth).toMatchObject({ tokens: [{ sha256: TOKEN }], policies: [{ merchants: ['*'] }] });
+    expect(parsed.auth).toMatchObject({ tokens: [{ sha256: TOKEN }] });
     expect(parsed.merchants[0]?.session).toMatchObject({
       renewBefore: { kind: 'share', share: 0.25 },
       safetyMargin: { kind: 'duration', durationMs: 10_000 },
       handoverMs: 0,
+      renewEveryMs: 43_200_000,
+      quietHours: night,
     });
   });
 
-  it('says of a setting that is given up why, and what to do', () => {
-    const [fault] = faultsOf(() => parse({ store: { onStoreOutage: 'authorize' } }));
-    expect(fault).toMatchObject({ path: 'store.onStoreOutage' });
-    expect(fault?.problem).toMatch(/^is given up: .*what is held is served until it ends.*; remove it$/);
+  it('is warned of where a network can reach the API without TLS', () => {
+    const warnings = (http: object): string[] => parse({ http, ...withPolicy({}) }).warnings.map(({ path }) => path);
+    expect([warnings({ host: '0.0.0.0' }), warnings({ host: '::' })]).toEqual([['http.tls'], ['http.tls']]);
+    expect([warnings({ host: '0.0.0.0', tls }), warnings({ host: '127.0.0.1' })]).toEqual([[], []]);
   });
 
   it('takes numbers and flags from the environment, and only from there as text', () => {
     const environment = { PORT: '8081', NO: 'false', ID: '42' };
+    const gateway = { baseUrl: 'https://a', supersedes: '${NO}' };
     const raw = {
       http: { port: '${PORT}', docs: '${NO}' },
-      merchants: [merchant({ id: '${ID}', required: '${NO}', gateway: { baseUrl: 'https://a', supersedes: '${NO}' } })],
+      merchants: [merchant({ id: '${ID}', required: '${NO}', gateway })],
     };
     const parsed = parse(raw, environment);
     expect(parsed.http).toMatchObject({ port: 8081, docs: false });
@@ -97,228 +161,70 @@ describe('parseConfiguration', () => {
       'http.port must be a whole number from 0 to 65535, without quotes',
       'http.docs must be true or false, without quotes',
     ]);
+    for (const PORT of ['080', '1e3', '8080 ', '0x50', '', '-1', '8080.0']) {
+      expect([PORT, faultsOf(() => parse({ http: { port: '${PORT}' } }, { PORT }))]).toEqual([
+        PORT,
+        [expect.anything()],
+      ]);
+    }
   });
 
-  it.each(['080', '1e3', '8080 ', '0x50', '', '-1', '8080.0'])(
-    'does not take %j from the environment for a port',
-    (PORT) => {
-      expect(faultsOf(() => parse({ http: { port: '${PORT}' } }, { PORT }))).toHaveLength(1);
+  it.each(['auth', 'auth.disabled', 'auth.jwt', 'auth.mtls', 'auth.tokens'])(
+    'is told of %s from a variable that is not set which one, and nothing that follows from it',
+    (path) => {
+      const [, setting] = path.split('.');
+      const auth = setting === undefined ? '${HIDDEN}' : { [setting]: '${HIDDEN}' };
+      expect(faults({ http: { host: '0.0.0.0' }, auth })).toEqual([
+        `${path} needs the environment variable HIDDEN, which is not set`,
+      ]);
     },
   );
-});
 
-describe('parseConfiguration refuses', () => {
-  it.each<[string, Raw, string]>([
-    [
-      'an unknown setting',
-      { htttp: {} },
-      'htttp is not a setting; did you mean http? known here: http, management, store, auth, audit, pkcs11, reload, log, merchants',
-    ],
-    [
-      'an unknown setting deep inside',
-      withGateway({ tls: { insecure: true } }),
-      'merchants[0].gateway.tls.insecure is not a setting; known here: caFile, pins',
-    ],
-    ['a text for a section', { http: 'x' }, 'http must be a mapping of settings'],
-    ['a sequence for a section', { http: [] }, 'http must be a mapping of settings'],
-    ['a mapping for a sequence', { auth: { tokens: {} } }, 'auth.tokens must be a sequence'],
-    ['a mapping for a text', { http: { host: {} } }, 'http.host must be a single value'],
-    [
-      'a number for a text',
-      { log: { level: 1 } },
-      'log.level must be text: one of debug, info, warn, error; put the value in quotes',
-    ],
-    ['a fraction for a port', { http: { port: 80.5 } }, 'http.port must be a whole number from 0 to 65535'],
-    ['a port out of range', { management: { port: 65_536 } }, 'management.port must be a whole number from 0 to 65535'],
-    ['equal ports', { management: { port: 8080 } }, 'management.port must differ from http.port'],
-    ['no merchant', { merchants: [] }, 'merchants must have at least 1 item'],
-    ['no merchants at all', { merchants: undefined }, 'merchants is missing'],
-    [
-      'a merchant without gateway',
-      { merchants: [merchant({ gateway: undefined })] },
-      'merchants[0].gateway is missing',
-    ],
-    [
-      'no serviceCode',
-      { merchants: [merchant({ serviceCode: undefined })] },
-      'merchants[0].serviceCode is missing: give the UUID that the bank assigned, or serviceCodeFile',
-    ],
-    [
-      'serviceCode twice',
-      { merchants: [merchant({ serviceCodeFile: 'x' })] },
-      'merchants[0].serviceCodeFile is given as well as serviceCode; give only one of them',
-    ],
-    [
-      'the same id twice',
-      { merchants: [merchant(), merchant({ serviceCode: OTHER_CODE })] },
-      'merchants[1].id is already the id of merchants[0]; ids must be unique',
-    ],
-    [
-      'the same id twice, and not the policy that means the other merchant',
-      {
-        merchants: [merchant(), merchant({ serviceCode: OTHER_CODE })],
-        auth: { tokens: [token], policies: [{ ...policy, merchants: ['shop', 'other'] }] },
-      },
-      'merchants[1].id is already the id of merchants[0]; ids must be unique',
-    ],
-    [
-      'the same serviceCode twice',
-      { merchants: [merchant(), merchant({ id: 'b', serviceCode: CODE.toUpperCase() })] },
-      'merchants[1].serviceCode is already the serviceCode of merchants[0]; their sessions would end each other',
-    ],
-    [
-      'http in production',
-      withGateway({ baseUrl: 'http://gateway.example' }),
-      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production; if this is a test gateway, set it to test',
-    ],
-    [
-      'helpers in production',
-      withGateway({ testBaseUrl: 'https://t' }),
-      'merchants[0].gateway.testBaseUrl is accepted only with environment: test; remove it',
-    ],
-    [
-      'pins without TLS',
-      { merchants: [testMerchant({ gateway: inTest({ tls: { pins: [PIN] } }) })] },
-      'merchants[0].gateway.tls has no effect on an http baseUrl; use https, or remove it',
-    ],
-    [
-      'a CA without TLS',
-      { merchants: [testMerchant({ gateway: inTest({ tls: { caFile: 'a' } }) })] },
-      'merchants[0].gateway.tls has no effect on an http baseUrl; use https, or remove it',
-    ],
-    [
-      'another word for supersedes',
-      withGateway({ supersedes: 'maybe' }),
-      'merchants[0].gateway.supersedes must be true, false or unknown',
-    ],
-    [
-      'an attachment without recipient',
-      withGateway({ requestData: { attach: 'body', name: 'a' } }),
-      'merchants[0].gateway.requestData.recipientKeyFile is missing: attach: body needs it',
-    ],
-    [
-      'a name without attachment',
-      withGateway({ requestData: { name: 'a' } }),
-      'merchants[0].gateway.requestData.name has no effect with attach: none; remove it, or set attach to body or header',
-    ],
-    [
-      'a margin longer than the lead',
-      withSession({ renewBefore: '1m', safetyMargin: '2m' }),
-      'merchants[0].session.safetyMargin must be less than renewBefore (20% by default)',
-    ],
-    [
-      'a margin over the default lead',
-      withSession({ safetyMargin: '20%' }),
-      'merchants[0].session.safetyMargin must be less than renewBefore (20% by default)',
-    ],
-    [
-      'a lead under the default margin',
-      withSession({ renewBefore: '5%' }),
-      'merchants[0].session.renewBefore must be more than safetyMargin (5% by default)',
-    ],
-    [
-      'a lead over the fallback',
-      withSession({ renewBefore: '8h' }),
-      'merchants[0].session.renewBefore must be shorter than session.fallbackLifetime; shorten it, or raise fallbackLifetime',
-    ],
-    [
-      'a fallback over the longest lifetime',
-      withSession({ fallbackLifetime: '25h' }),
-      'merchants[0].session.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten fallbackLifetime',
-    ],
-    [
-      'auth disabled for a network',
-      { http: { host: '0.0.0.0' }, auth: { disabled: true } },
-      'auth.disabled is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1',
-    ],
-    [
-      'auth disabled beside tokens',
-      { auth: { disabled: true, tokens: [token] } },
-      'auth.disabled makes tokens, jwt, mtls and policies ineffective; remove either it or them',
-    ],
-    [
-      'no authentication on a network',
-      { http: { host: 'broker.internal' } },
-      'auth.tokens must have at least one token unless auth.jwt or auth.mtls is set, because http.host is not a loopback address',
-    ],
-    [
-      'one token for two callers',
-      { auth: { tokens: [token, { caller: 'b', sha256: TOKEN.toUpperCase() }] } },
-      'auth.tokens[1].sha256 is the same token as auth.tokens[0]; every token must belong to one caller',
-    ],
-    [
-      'a policy for an unknown caller',
-      { auth: { tokens: [token], policies: [{ ...policy, caller: 'x' }] } },
-      'auth.policies[0].caller names a caller that has no token in auth.tokens',
-    ],
-    [
-      'a policy for an unknown merchant',
-      { auth: { tokens: [token], policies: [{ ...policy, merchants: ['shop', 'x'] }] } },
-      'auth.policies[0].merchants[1] names a merchant that is not configured',
-    ],
-    [
-      'an unknown permission',
-      { auth: { tokens: [token], policies: [{ ...policy, allow: ['all'] }] } },
-      'auth.policies[0].allow[0] must be one of session:read, session:reject, session:renew, payload:encrypt, payload:decrypt',
-    ],
-  ])('%s', (_name, raw, expected) => {
-    expect(faults(raw)).toEqual([expected]);
+  it('is refused by an error that lists the faults in its detail', () => {
+    const act = (): unknown => parse({ store: { type: 'radish' } });
+    expect(act).toThrow(ConfigurationError);
+    expect(act).toThrow('store.type must be one of memory, redis');
   });
 
-  it.each<[string, Raw]>([
-    ['auth disabled on IPv6 loopback', { http: { host: '::1' }, auth: { disabled: true } }],
-    ['auth disabled on localhost', { http: { host: 'LocalHost' }, auth: { disabled: true } }],
-    ['both ports free to choose', { http: { port: 0 }, management: { port: 0 } }],
-    [
-      'several tokens and policies of one caller',
-      { auth: { tokens: [token, { ...token, sha256: OTHER_TOKEN }], policies: [policy, policy] } },
-    ],
-    ['http in test', { merchants: [testMerchant()] }],
-    [
-      'a lead and a margin that cannot be compared without a lifetime',
-      withSession({ renewBefore: '10%', safetyMargin: '5m' }),
-    ],
-  ])('nothing about %s', (_name, raw) => expect(faults(raw)).toEqual([]));
-
-  it('everything at once, in the order of the file, each with its path', () => {
-    const paths = faultsOf(() =>
-      parse({
-        http: { host: '0.0.0.0', port: '80', x: 1 },
-        auth: { disabled: true, mtls: 1 },
-        merchants: [
-          5,
-          merchant({ gateway: { baseUrl: 'http://a', timeout: '1h', requestData: { attach: 'body' } } }),
-          merchant({ id: '${NO_SUCH}', serviceCode: OTHER_CODE, session: { renewBefore: '60%' } }),
-        ],
-        log: null,
-        store: { type: 'radish' },
-      }),
-    ).map(({ path }) => path);
-    expect(paths).toEqual([
-      'merchants[0]',
-      'merchants[1].gateway.baseUrl',
-      'merchants[1].gateway.timeout',
-      'merchants[1].gateway.requestData.name',
-      'merchants[1].gateway.requestData.recipientKeyFile',
-      'merchants[2].id',
-      'merchants[2].session.renewBefore',
-      'http.port',
-      'http.x',
-      'auth.disabled',
-      'auth.mtls',
-      'log',
-      'store.type',
-    ]);
-  });
-
-  it('with two hundred faults at most', () => {
+  it('is refused for two hundred faults at most', () => {
     const unknown = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`x${index}`, 1]));
     expect(faults({ log: unknown })).toHaveLength(200);
   });
+});
 
-  it('with an error that lists the faults in its detail', () => {
-    const act = (): unknown => parse({ log: { level: 'loud' } });
-    expect(act).toThrow(ConfigurationError);
-    expect(act).toThrow('log.level must be one of debug, info, warn, error');
+describe('the settings of the store', () => {
+  /** Where the store is, as if each of its files held its own name. */
+  const stored = (store: Raw): StoreConfiguration => storeConfiguration(parse(redis(store)).store);
+
+  it('name a single Redis, sentinels and the primary that they watch, or some nodes of a cluster', () => {
+    const url = 'rediss://user:secret@redis.example:6380/2';
+    expect(stored({ url, keyPrefix: 'p' })).toEqual({ type: 'redis', keyPrefix: 'p', place: { kind: 'url', url } });
+    const sentinels = ['sentinel-0:26379', '[::1]:26380'];
+    expect(stored({ sentinels, name: 'primary', username: 'broker', passwordFile: 'password' })).toEqual({
+      type: 'redis',
+      keyPrefix: 'session-broker',
+      place: {
+        kind: 'sentinel',
+        sentinels: [
+          { host: 'sentinel-0', port: 26_379 },
+          { host: '::1', port: 26_380 },
+        ],
+        name: 'primary',
+      },
+      username: 'broker',
+      passwordFile: 'password',
+    });
+    expect(
+      stored({ cluster: ['10.0.0.1:7000'], tls: { caFile: 'ca.pem', servername: 'redis.example' } }),
+    ).toMatchObject({
+      place: { kind: 'cluster', nodes: [{ host: '10.0.0.1', port: 7_000 }] },
+      tls: { caFile: 'ca.pem', servername: 'redis.example' },
+    });
+  });
+
+  it('never quote a password in a fault', () => {
+    const found = faults(redis({ url: 'redis://user:canary@host/not-a-number', name: 'x' }));
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.join()).not.toContain('canary');
   });
 });

@@ -13,7 +13,6 @@ export {
 export { aNow, effectIn, effectNames, granted, MINUTE, Play, resultOf, served } from './one-merchant.js';
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
-export { SkippingClock } from './skipping-clock.js';
 export { describeSessionStoreContract, nextOf } from './session-store-contract/session-store-contract.js';
 export { lease, stateOf, type StoreUnderTest } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';

@@ -74,16 +74,6 @@ export function describeBudget(bench: Bench): void {
       expect(await other.claim(byOther({ budget }))).toMatchObject({ kind: 'claimed' });
     });
 
-    it('counts a call that was made before the clock was set back from the next question on', async () => {
-      const { replicas, advance, setBack } = bench();
-      const [store] = replicas;
-      const single = aBudget({ calls: 1, perMs: SHORT_MS });
-      await giveUp(store, { budget: single });
-      await setBack(HOUR_MS);
-      await advance(SHORT_MS);
-      expectRefusal(await store.claim(aClaim({ mode: 'when_wanted', budget: single })), 'budget_exhausted', SHORT_MS);
-    });
-
     it('is given back a call that was made before the clock was set back', async () => {
       const { replicas, setBack } = bench();
       const [store] = replicas;
@@ -137,26 +127,6 @@ export function describeBudget(bench: Bench): void {
       const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: windows }));
       expectRefusal(refused, 'budget_exhausted', LONG_MS);
       expect(refused).toMatchObject({ perMs: LONG_MS });
-    });
-
-    it('is given a call back in each of its windows', async () => {
-      const [store] = bench().replicas;
-      const tight = [
-        { calls: 1, perMs: SHORT_MS },
-        { calls: 1, perMs: LONG_MS },
-      ];
-      await giveUp(store, { budget: tight }, { called: false });
-      await giveUp(store, { budget: tight });
-      expectRefusal(await store.claim(aClaim({ mode: 'when_wanted', budget: tight })), 'budget_exhausted', LONG_MS);
-    });
-
-    it('keeps what it counts when a claim carries a smaller share of it', async () => {
-      const [store] = bench().replicas;
-      for (let call = 0; call < 3; call += 1) await giveUp(store, { budget: [day] });
-      for (const calls of [1, 3]) {
-        const claim = aClaim({ mode: 'when_wanted', budget: [{ ...day, calls }] });
-        expect(await store.claim(claim)).toMatchObject({ kind: 'budget_exhausted' });
-      }
     });
   });
 }

@@ -1,8 +1,12 @@
-import { aClaim, aDeathReport } from '../builders.js';
+import type { Announcement, ReplicaSignal, SessionStore } from '#libs/session';
+import { aClaim, aDeathReport, aPublication, aRecordedFailure, aSession } from '../builders.js';
 import {
   type Bench,
+  enrol,
   expectAbout,
   expectAged,
+  failOnce,
+  giveUp,
   lease,
   LONG_MS,
   publicationOf,
@@ -31,24 +35,20 @@ export function describeRead(bench: Bench): void {
       expect((await store.due(10)).merchants).toEqual(['c']);
     });
 
-    it('answers an empty question with its clock alone', async () => {
-      const { states, now } = await bench().replicas[0].read([]);
-      expect(states).toEqual([]);
-      expect(now).toBeGreaterThan(0);
-    });
-
-    it('does not send what the reader has already, and tells its age', async () => {
+    it('does not send what the reader has already, and tells its age and due moment', async () => {
       const { replicas, advance } = bench();
       const [store, other] = replicas;
       const known = await publishOnce(store);
       await advance(SHORT_MS);
-      const { stored } = await stateOf(other, 'shop', known);
+      const { stored, dueInMs } = await stateOf(other, 'shop', known);
       if (stored.kind !== 'unchanged') throw new Error('the reader has it already');
       expectAged(stored.ageMs, SHORT_MS);
+      expectAbout(dueInMs, LONG_MS - SHORT_MS);
     });
 
-    it('sends the session to a reader that has another one, be it older or newer', async () => {
+    it('sends the session to a reader that has another one, be it older or newer, and nothing where there is none', async () => {
       const [store, other] = bench().replicas;
+      for (const known of [0, 1_000]) expect((await stateOf(store, 'shop', known)).stored).toEqual({ kind: 'absent' });
       const generation = await publishOnce(store);
       for (const known of [0, generation - 2, generation + 2]) {
         expect((await stateOf(other, 'shop', known)).stored).toMatchObject({
@@ -56,19 +56,6 @@ export function describeRead(bench: Bench): void {
           session: { generation },
         });
       }
-    });
-
-    it('is absent, and not unchanged, where there is nothing, whatever is known', async () => {
-      const [store] = bench().replicas;
-      expect((await stateOf(store, 'shop', 0)).stored).toEqual({ kind: 'absent' });
-      expect((await stateOf(store, 'shop', 1_000)).stored).toEqual({ kind: 'absent' });
-    });
-
-    it('tells the due moment also where the session is unchanged', async () => {
-      const [store, other] = bench().replicas;
-      const known = await publishOnce(store);
-      const state = await stateOf(other, 'shop', known);
-      expectAbout(state.dueInMs, LONG_MS);
     });
 
     it('tells a clock that runs on', async () => {
@@ -108,6 +95,209 @@ export function describeRead(bench: Bench): void {
       ]);
       const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
       expect(outcomes).toEqual(outcomes.map(() => unavailable));
+    });
+  });
+}
+
+export function describeReport(bench: Bench): void {
+  describe('report', () => {
+    it('is told to everybody who reads, whether they have the session already or not', async () => {
+      const [store, other] = bench().replicas;
+      const generation = await publishOnce(store);
+      expect(await stateOf(other)).not.toHaveProperty('reportedDead');
+      const report = aDeathReport({ generation, ageMs: 600_000 });
+      expect(await store.report('shop', report)).toEqual({ isKept: true, diedEarly: false });
+      for (const known of [0, generation]) {
+        const { reportedDead } = await stateOf(other, 'shop', known);
+        expect(reportedDead).toEqual({ generation, ageMs: expect.any(Number), diedEarly: false });
+        // From the report on, however late the store hears of it.
+        expectAged(reportedDead?.ageMs, 600_000);
+      }
+    });
+
+    it('is announced each time, as something to be read', async () => {
+      const [store, other] = bench().replicas;
+      const published = nextOf(other, 'shop');
+      const generation = await publishOnce(store);
+      await published;
+      for (const reporter of [store, store, other]) {
+        const heard = nextOf(other, 'shop');
+        await reporter.report('shop', aDeathReport({ generation }));
+        expect(await heard).toEqual({ kind: 'changed', merchant: 'shop' });
+      }
+    });
+
+    it('is replaced by the next report, but not what it has proven', async () => {
+      const [store, other] = bench().replicas;
+      const generation = await publishOnce(store);
+      const proof = aDeathReport({ generation, mayProve: true });
+      expect(await store.report('shop', proof)).toEqual({ isKept: true, diedEarly: true });
+      const last = { generation, ageMs: 0, mayProve: false };
+      expect(await other.report('shop', last)).toEqual({ isKept: true, diedEarly: true });
+      expect((await stateOf(store)).reportedDead).toEqual({ generation, ageMs: expect.any(Number), diedEarly: true });
+    });
+
+    it('proves nothing once a lease was granted: whatever was called under it may have ended the session', async () => {
+      const [store, other] = bench().replicas;
+      const generation = await publishOnce(store);
+      await lease(other, { owner: 'replica-2' });
+      const again = await publishOnce(store, 'second');
+      await giveUp(other, { merchant: 'second' });
+      const reports = { shop: generation, second: again };
+      for (const [merchant, its] of Object.entries(reports)) {
+        const answer = await store.report(merchant, aDeathReport({ generation: its, mayProve: true }));
+        expect(answer).toEqual({ isKept: true, diedEarly: false });
+      }
+    });
+
+    it('says nothing about the session that comes next', async () => {
+      const [store, other] = bench().replicas;
+      const report = aDeathReport({ generation: await publishOnce(store), mayProve: true });
+      await store.report('shop', report);
+      const generation = await publishOnce(store);
+      for (const known of [0, generation]) {
+        expect(await stateOf(other, 'shop', known)).not.toHaveProperty('reportedDead');
+      }
+      expect(await store.report('shop', aDeathReport({ generation }))).toEqual({ isKept: true, diedEarly: false });
+    });
+
+    it('is not kept for any generation but the stored one', async () => {
+      const [store] = bench().replicas;
+      const notKept = { isKept: false, diedEarly: false };
+      expect(await store.report('shop', aDeathReport({ mayProve: true }))).toEqual(notKept);
+      const generation = await publishOnce(store);
+      for (const other of [generation - 1, generation + 1]) {
+        expect(await store.report('shop', aDeathReport({ generation: other, mayProve: true }))).toEqual(notKept);
+      }
+      expect(await stateOf(store)).not.toHaveProperty('reportedDead');
+    });
+  });
+}
+
+const isOf = (announcement: Announcement, merchant: string): boolean =>
+  announcement.kind === 'changed' && announcement.merchant === merchant;
+
+/** The next announcement about this merchant, however long it takes to arrive. */
+export function nextOf(store: SessionStore, merchant: string): Promise<Announcement> {
+  return new Promise((resolve) => {
+    const end = store.onAnnouncement((announcement) => {
+      if (!isOf(announcement, merchant)) return;
+      end();
+      resolve(announcement);
+    });
+  });
+}
+
+/** The next signal from a replica to the others. */
+function nextSignal(store: SessionStore): Promise<Announcement> {
+  return new Promise((resolve) => {
+    const end = store.onAnnouncement((announcement) => {
+      if (announcement.kind !== 'handover') return;
+      end();
+      resolve(announcement);
+    });
+  });
+}
+
+/** Everything that is announced about `shop` until a publication of another merchant, which is the last of all. */
+async function heardDuring(store: SessionStore, act: () => Promise<void>): Promise<readonly Announcement[]> {
+  const heard: Announcement[] = [];
+  const end = store.onAnnouncement((announcement) => {
+    if (isOf(announcement, 'shop')) heard.push(announcement);
+  });
+  const last = nextOf(store, 'last');
+  await act();
+  await publishOnce(store, 'last');
+  await last;
+  end();
+  return heard;
+}
+
+export function describeAnnouncements(bench: Bench): void {
+  describe('announcements', () => {
+    it('tell every replica of a publication, with a lease or without, and of a failure nothing but that it was', async () => {
+      const [store, other] = bench().replicas;
+      const heard = [nextOf(store, 'shop'), nextOf(other, 'shop')];
+      const generation = await publishOnce(store);
+      const announcement = { kind: 'changed', merchant: 'shop', generation };
+      expect(await Promise.all(heard)).toEqual([announcement, announcement]);
+      const next = nextOf(other, 'shop');
+      await store.publish(aPublication(aSession({ generation: generation + 1 })));
+      expect(await next).toEqual({ ...announcement, generation: generation + 1 });
+      const failed = nextOf(other, 'shop');
+      await failOnce(store, 1_500);
+      expect(await failed).toEqual({ kind: 'changed', merchant: 'shop' });
+    });
+
+    it('of one replica reach every replica as they were said, and tell how many there are', async () => {
+      const [store, other] = bench().replicas;
+      const told = { merchant: 'shop', generation: 4_712, holdForMs: 3_000 };
+      const signal: ReplicaSignal = { kind: 'handover', step: 'begins', ...told };
+      const heard = [nextSignal(store), nextSignal(other)];
+      const replicas = await store.announce(signal);
+      expect([undefined, 2]).toContain(replicas);
+      expect(await Promise.all(heard)).toEqual([signal, signal]);
+    });
+
+    it('come after the operation that they report, never in the middle of it', async () => {
+      const [store] = bench().replicas;
+      let answered = false;
+      const sawAnswer = new Promise<boolean>((resolve) => {
+        store.onAnnouncement((announcement) => {
+          if (isOf(announcement, 'shop')) resolve(answered);
+        });
+      });
+      const leased = await lease(store);
+      const publishing = store.publish(publicationOf(leased), leased);
+      answered = true;
+      await publishing;
+      expect(await sawAnswer).toBe(true);
+    });
+
+    it('tell once of a publication that came twice', async () => {
+      const [store, other] = bench().replicas;
+      const leased = await lease(store);
+      const offer = aPublication(aSession({ generation: leased.fence + 1 }));
+      const heard = await heardDuring(other, async () => {
+        await store.publish(publicationOf(leased), leased);
+        await store.publish(publicationOf(leased), leased);
+        await store.publish(offer);
+        await store.publish(offer);
+      });
+      expect(heard).toEqual([
+        { kind: 'changed', merchant: 'shop', generation: leased.fence },
+        { kind: 'changed', merchant: 'shop', generation: leased.fence + 1 },
+      ]);
+    });
+
+    it('do not report what changed nothing that others see', async () => {
+      const [store, other] = bench().replicas;
+      const heard = await heardDuring(other, async () => {
+        const ended = await giveUp(store);
+        await store.release(ended, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+        await enrol(store, 'shop');
+        const leased = await lease(store);
+        await store.publish(aPublication(aSession({ generation: leased.fence - 1 })));
+        const older = { ...leased, fence: leased.fence - 2 };
+        await store.publish(publicationOf(older), older);
+        await store.release(leased, { called: false, nextDueInMs: LONG_MS });
+      });
+      expect(heard).toEqual([]);
+    });
+
+    it('reach every listener, and none that has ended its subscription', async () => {
+      const [store] = bench().replicas;
+      const heard: string[] = [];
+      const end = store.onAnnouncement(() => heard.push('ended'));
+      store.onAnnouncement((announcement) => {
+        if (isOf(announcement, 'shop')) heard.push('listening');
+      });
+      end();
+      end();
+      const last = nextOf(store, 'shop');
+      await publishOnce(store);
+      await last;
+      expect(heard).toEqual(['listening']);
     });
   });
 }

@@ -1,13 +1,8 @@
-export { nextOf } from './announcement-contract.js';
-import { describeAnnouncements } from './announcement-contract.js';
+export { nextOf } from './read-contract.js';
 import { describeBudget } from './budget-contract.js';
-import { describeClaim } from './claim-contract.js';
-import { describeDue } from './due-contract.js';
-import { describeFences } from './fence-contract.js';
-import { describeMoments } from './moment-contract.js';
+import { describeClaim, describeDue, describeFences, describeMoments } from './claim-contract.js';
 import { describePublish } from './publish-contract.js';
-import { describeRead } from './read-contract.js';
-import { describeReport } from './report-contract.js';
+import { describeAnnouncements, describeRead, describeReport } from './read-contract.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 
 /**
