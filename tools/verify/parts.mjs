@@ -144,12 +144,10 @@ export const parts = [
     proves: 'the matrix: real replicas, Redis and gateway under each fault',
     command: 'npm run -s faults',
   },
-  {
-    name: 'containers',
-    proves: 'image and compose file on a Docker engine',
-    command: 'tools/container-tools.sh && npm run -s prove:containers -- --within 30',
-    needs: 'root on Debian',
-  },
+  suites('containers', 'image and compose file on a Docker engine', {
+    of: ['containers/'],
+    needs: 'a Docker engine with compose, and the registry of images',
+  }),
   mutation('jwe'),
   mutation('store'),
   // There are four thousand of them, and some seven hundred in the scripts: all of them take hours.

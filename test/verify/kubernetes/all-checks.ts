@@ -1,9 +1,7 @@
 import { brokerFaults, environmentFaults } from './broker-checks.js';
 import { egressFaults } from './egress-checks.js';
 import { hardeningFaults, networkFaults } from './hardening-checks.js';
-import { labelFaults } from './label-checks.js';
 import type { Manifest } from './manifests.js';
-import { dnsFaults, familyFaults, routeFaults } from './reach-checks.js';
 import { wiringFaults } from './wiring-checks.js';
 
 /** Reports what is wrong with what was rendered for an intent. */
@@ -13,9 +11,7 @@ export type ManifestCheck = (manifests: readonly Manifest[]) => readonly string[
 export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   wiring: wiringFaults,
   hardening: hardeningFaults,
-  labels: labelFaults,
-  network: (manifests) => [...networkFaults(manifests), ...dnsFaults(manifests), ...familyFaults(manifests)],
-  routes: routeFaults,
+  network: networkFaults,
   broker: brokerFaults,
   egress: egressFaults,
   environment: (manifests) =>

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfiguration } from '#libs/configuration';
-import { type Container, containersOf, type Manifest, named, ofKind, type PodSpec, root } from './manifests.js';
+import { containersOf, type Manifest, named, ofKind, type PodSpec, root } from './manifests.js';
 import {
   fileFaults,
   filesNamedBy,
   monitoringFaults,
   portFaults,
-  probeFaults,
   reachFaults,
   rolloutFaults,
 } from './program-checks.js';
@@ -28,8 +27,6 @@ export function brokerFaults(manifests: readonly Manifest[]): readonly string[] 
   return [
     ...portFaults(container, configuration.http, configuration.management),
     ...fileFaults(manifests, pod, [...filesNamedBy(configuration), '/etc/session-broker/broker.yaml']),
-    ...memoryFaults(container, configuration),
-    ...probeFaults(container),
     ...rolloutFaults(manifests, deployment, { replicas: 3, stopsWithinMs: graceMs('apps/broker/src/run-broker.ts') }),
     ...reachFaults(manifests, NAME, wantedBy(configuration)),
     ...monitoringFaults(manifests),
@@ -62,13 +59,6 @@ export function configurationOf(
   if (file !== `/etc/session-broker/${key}`)
     throw new Error(`BROKER_CONFIG is ${String(file)}, and the file is ${key}`);
   return parseConfiguration(text, {});
-}
-
-/** At rest, under load, with payloads, and per watcher: the figures of docs/operating.md, plus a tenth. */
-function memoryFaults({ resources }: Container, { http }: ParsedConfiguration): readonly string[] {
-  const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
-  const neededMib = 1.1 * (95 + 30 + 40 + (18.5 * http.maxWatchers) / 1_024);
-  return limitMib >= neededMib ? [] : [`its memory does not suffice for its watchers: ${neededMib.toFixed()} MiB`];
 }
 
 /** How long a program waits for what is in flight when it ends, according to its source. */

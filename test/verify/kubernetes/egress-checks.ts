@@ -1,7 +1,7 @@
 import { parseEgressConfiguration } from '#libs/configuration';
 import { configurationOf, graceMs } from './broker-checks.js';
 import { type Container, type Manifest, named, ofKind } from './manifests.js';
-import { fileFaults, filesNamedBy, portFaults, probeFaults, reachFaults, rolloutFaults } from './program-checks.js';
+import { fileFaults, filesNamedBy, portFaults, reachFaults, rolloutFaults } from './program-checks.js';
 
 type ParsedEgressConfiguration = ReturnType<typeof parseEgressConfiguration>;
 
@@ -24,8 +24,6 @@ export function egressFaults(manifests: readonly Manifest[]): readonly string[] 
   return [
     ...portFaults(container, configuration.listen, configuration.management),
     ...fileFaults(manifests, pod, [...filesNamedBy(configuration), FILE]),
-    ...memoryFaults(container),
-    ...probeFaults(container),
     ...rolloutFaults(manifests, deployment, {
       replicas: 2,
       stopsWithinMs: gateway.timeoutMs + graceMs('apps/egress/src/egress.ts'),
@@ -40,13 +38,6 @@ export function egressConfigurationOf({ data = {} }: Manifest, container: Contai
   const file = container.env?.find(({ name }) => name === 'EGRESS_CONFIG')?.value;
   if (file !== FILE) throw new Error(`EGRESS_CONFIG is ${String(file)}, and the file is ${FILE}`);
   return parseEgressConfiguration(data['egress.yaml'] ?? '', {});
-}
-
-/** At rest, under load, with payloads: the figures of docs/operating.md, plus a tenth. */
-export function memoryFaults({ resources }: Container): readonly string[] {
-  const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
-  const neededMib = 1.1 * (84 + 30 + 40);
-  return limitMib >= neededMib ? [] : [`its memory does not suffice: ${neededMib.toFixed()} MiB`];
 }
 
 /** What the broker does not allow the egress for a merchant of one of its clients: by its certificate, or its account. */

@@ -1,100 +1,65 @@
 import { type Container, containersOf, type Manifest, ofKind, type PodSpec, selects } from './manifests.js';
 
-/** A rule that holds for everything rendered, and what is said of anything that breaks it. */
-interface Rule<Subject> {
-  readonly says: string;
-  readonly holds: (subject: Subject) => boolean;
-}
+/** A rule that holds for everything rendered, by what is said of anything that breaks it. */
+type Rules<Subject> = Readonly<Record<string, (subject: Subject) => boolean>>;
 
-const containerRules: readonly Rule<Container>[] = [
-  {
-    says: 'may gain privileges',
-    holds: ({ securityContext }) => securityContext?.['allowPrivilegeEscalation'] === false,
-  },
-  {
-    says: 'may write to its root',
-    holds: ({ securityContext }) => securityContext?.['readOnlyRootFilesystem'] === true,
-  },
-  {
-    says: 'keeps capabilities',
-    holds: ({ securityContext }) => JSON.stringify(securityContext?.['capabilities']) === '{"drop":["ALL"]}',
-  },
-  { says: 'is privileged', holds: ({ securityContext }) => securityContext?.['privileged'] !== true },
-  { says: 'runs an image without a version', holds: ({ image }) => /:\d+(\.\d+)+$|@sha256:[0-9a-f]{64}$/.test(image) },
-  {
-    says: 'does not say when its image is pulled',
-    holds: ({ imagePullPolicy = '' }) => ['IfNotPresent', 'Always'].includes(imagePullPolicy),
-  },
-  {
-    says: 'takes a secret from its environment',
-    holds: ({ env = [], envFrom = [] }) => envFrom.length === 0 && env.every((one) => one.valueFrom === undefined),
-  },
-  {
-    says: 'does not request what it needs',
-    holds: ({ resources }) =>
-      ['cpu', 'memory', 'ephemeral-storage'].every((what) => resources?.requests?.[what] !== undefined),
-  },
-  {
-    says: 'may use more memory than it requests',
-    holds: ({ resources }) =>
-      resources?.limits?.['memory'] !== undefined && resources.limits['memory'] === resources.requests?.['memory'],
-  },
-  {
-    says: 'has no bound on its files',
-    holds: ({ resources }) => resources?.limits?.['ephemeral-storage'] !== undefined,
-  },
-  {
-    says: 'listens without being asked how it is',
-    holds: ({ ports, livenessProbe, readinessProbe }) =>
-      ports === undefined || (livenessProbe !== undefined && readinessProbe !== undefined),
-  },
-  {
-    says: 'mounts what it may write to, or what is never updated',
-    holds: ({ volumeMounts = [] }) =>
-      volumeMounts.every(
-        ({ subPath, readOnly, mountPath }) => subPath === undefined && (readOnly === true || mountPath === '/tmp'),
-      ),
-  },
-];
+/** What a subject lacks of settings that it must have, as `name:value`. */
+const lacks = (subject: Readonly<Record<string, unknown>> = {}, settings: object): readonly string[] =>
+  Object.entries(settings)
+    .filter(([name, value]) => JSON.stringify(subject[name]) !== JSON.stringify(value))
+    .map(([name, value]) => `lacks ${name}: ${JSON.stringify(value)}`);
 
-const podRules: readonly Rule<PodSpec>[] = [
-  { says: 'may run as root', holds: ({ securityContext }) => securityContext?.['runAsNonRoot'] === true },
-  {
-    says: 'has a user or group that the node may have too',
-    holds: ({ securityContext }) =>
-      ['runAsUser', 'runAsGroup', 'fsGroup'].every((id) => Number(securityContext?.[id]) > 10_000),
-  },
-  {
-    says: 'may make any system call',
-    holds: ({ securityContext }) => JSON.stringify(securityContext?.['seccompProfile']) === '{"type":"RuntimeDefault"}',
-  },
-  { says: 'gets a token of the API server', holds: (pod) => pod.automountServiceAccountToken === false },
-  { says: 'is told of all services', holds: (pod) => pod.enableServiceLinks === false },
-  {
-    says: 'shares something of its node',
-    holds: (pod) =>
-      ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].every((name) => !(name in pod)) &&
-      (pod.volumes ?? []).every((volume) => !('hostPath' in volume)),
-  },
-];
+const CONTAINER = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+const POD = { automountServiceAccountToken: false, enableServiceLinks: false };
+const ALL_OF_POD = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+
+const containerRules: Rules<Container> = {
+  'is privileged': ({ securityContext }) => securityContext?.['privileged'] !== true,
+  'runs an image without a version': ({ image }) => /:\d+(\.\d+)+$|@sha256:[0-9a-f]{64}$/.test(image),
+  'takes a secret from its environment': ({ env = [], envFrom = [] }) =>
+    envFrom.length === 0 && env.every((one) => one.valueFrom === undefined),
+  'has no bound on what it needs, or another one than it requests': ({ resources: { limits, requests } = {} }) =>
+    limits?.['memory'] !== undefined &&
+    limits['memory'] === requests?.['memory'] &&
+    limits['ephemeral-storage'] !== undefined &&
+    requests['cpu'] !== undefined,
+  'listens without being asked how it is': ({ ports, livenessProbe, readinessProbe }) =>
+    ports === undefined || (livenessProbe !== undefined && readinessProbe !== undefined),
+  'mounts what it may write to, or what is never updated': ({ volumeMounts = [] }) =>
+    volumeMounts.every(
+      ({ subPath, readOnly, mountPath }) => subPath === undefined && (readOnly === true || mountPath === '/tmp'),
+    ),
+};
+
+const podRules: Rules<PodSpec> = {
+  'has a user or group that the node may have too': ({ securityContext }) =>
+    ['runAsUser', 'runAsGroup', 'fsGroup'].every((id) => Number(securityContext?.[id]) > 10_000),
+  'shares something of its node': (pod) =>
+    ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].every((name) => !(name in pod)) &&
+    (pod.volumes ?? []).every((volume) => !('hostPath' in volume)),
+};
+
+const broken = <Subject>(rules: Rules<Subject>, subject: Subject): readonly string[] =>
+  Object.entries(rules).flatMap(([says, holds]) => (holds(subject) ? [] : [says]));
 
 /** What breaks the "restricted" Pod Security Standard, our own rules, or what the network lets through. */
 export function hardeningFaults(manifests: readonly Manifest[]): readonly string[] {
   const pods = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
     const pod = spec.template.spec;
-    const ofPod = podRules.filter(({ holds }) => !holds(pod));
-    const ofContainers = containersOf(pod).flatMap((container) =>
-      containerRules.filter(({ holds }) => !holds(container)),
-    );
-    return [...ofPod, ...ofContainers].map(({ says }) => `${metadata.name} ${says}`);
+    const ofContainers = containersOf(pod).flatMap((container) => [
+      ...lacks(container.securityContext, CONTAINER),
+      ...broken(containerRules, container),
+    ]);
+    const ofPod = [...lacks({ ...pod }, POD), ...lacks(pod.securityContext, ALL_OF_POD), ...broken(podRules, pod)];
+    return [...ofPod, ...ofContainers].map((says) => `${metadata.name} ${says}`);
   });
   const lax = ofKind(manifests, 'Namespace')
-    .filter(({ metadata }) => metadata.labels?.['pod-security.kubernetes.io/enforce'] !== 'restricted')
+    .filter(({ metadata: { labels = {} } }) => {
+      const { 'pod-security.kubernetes.io/enforce': takes, 'pod-security.kubernetes.io/enforce-version': of } = labels;
+      return takes !== 'restricted' || !/^v1\.\d+$/.test(of ?? '');
+    })
     .map(({ metadata }) => `the namespace ${metadata.name} takes pods that are not restricted`);
-  const floating = ofKind(manifests, 'Namespace')
-    .filter(({ metadata }) => !/^v1\.\d+$/.test(metadata.labels?.['pod-security.kubernetes.io/enforce-version'] ?? ''))
-    .map(({ metadata }) => `what the namespace ${metadata.name} takes changes with the version of the cluster`);
-  return [...pods, ...lax, ...floating];
+  return [...pods, ...lax];
 }
 
 /** What the network policies leave open to or from our pods, and whom else they shut out. */

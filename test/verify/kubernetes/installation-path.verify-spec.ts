@@ -15,8 +15,6 @@ const commands = [...path.matchAll(/```sh\n([^]*?)```/g)]
   .flatMap(([, block = '']) => block.split('\n'))
   .map((line) => line.replace(/ +#.*/, '').trim())
   .filter((line) => line !== '');
-const production = (file: string): string => readFileSync(join(root, 'deploy/kubernetes/production', file), 'utf8');
-const chartValues = readFileSync(join(root, 'deploy/helm/session-broker/values.yaml'), 'utf8');
 /** The default of `store.keyPrefix`. */
 const PREFIX = /`store\.keyPrefix` +\| \S+ +\| `([^`]+)`/.exec(
   readFileSync(join(root, 'docs/reference/broker-settings.md'), 'utf8'),
@@ -68,18 +66,6 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
     expect([code, left]).toEqual([0, expect.stringContaining('Nothing is left')]);
   });
 
-  it('name the places of what is to be replaced as they are', () => {
-    const table = path.split('\n').filter((row) => row.startsWith('   |'));
-    const places = table.flatMap((row) => [...row.matchAll(/`([\w.]+)` in `([\w/]+\.yaml)`/g)]);
-    expect(places.length).toBeGreaterThan(6);
-    const known = { 'broker.yaml': production('broker.yaml'), 'values.yaml': chartValues };
-    for (const [, name = '', file = ''] of places) {
-      if (!Object.hasOwn(known, file)) continue;
-      const text = known[file as keyof typeof known];
-      expect([name, name.split('.').every((member) => text.includes(`${member}:`))]).toEqual([name, true]);
-    }
-  });
-
   it('know Redis by the user and the prefix of the line that makes the user', () => {
     const guide = readFileSync(join(root, 'docs/redis.md'), 'utf8');
     const [, user, keys, channels] = /^ACL SETUSER (\S+) on >password ~(\S+):\* &(\S+):\* /m.exec(guide) ?? [];
@@ -96,13 +82,6 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
     const files = commands.flatMap((line) => [...line.matchAll(/--(?:from-file=|out )(\S+)/g)]);
     expect(files.length).toBeGreaterThan(4);
     expect(files.map(([, file = '']) => file).filter((file) => !file.startsWith('../'))).toEqual([]);
-  });
-
-  it('make the namespace of the first consumer, which the policy of the production names', () => {
-    const label = commands.findIndex((command) => command.includes('session-broker/consumers='));
-    const namespace = commands[label]?.split(' ')[3] ?? '';
-    expect(commands[label - 1]).toContain(`kubectl create namespace ${namespace}`);
-    expect(production('broker.yaml')).toContain(`system:serviceaccount:${namespace}:`);
   });
 
   it('make each Secret that the production mounts, with the entries that it wants', () => {

@@ -1,11 +1,11 @@
+import { fail } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { createManagementServer } from '../../../apps/broker/src/management/management-server.js';
 import { describeWith } from '#libs/testing';
 import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
-import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
+import { egressConfigurationOf } from './egress-checks.js';
 import {
   folder,
   type Manifest,
@@ -48,7 +48,7 @@ describeWith([kubernetesPrograms, 'schemas'], 'what is installed, by strict sche
 });
 
 describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
-  const { intents, consumer, sidecar, doctor, prepared } = renderIntents();
+  const { intents, consumer, sidecar, prepared } = renderIntents();
   const { production } = intents;
   const withEgress = intents['production, with every option'];
 
@@ -67,21 +67,33 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     expect(dashboard.data).toEqual({ 'session-broker.json': text });
   });
 
-  it('probes paths that the broker answers on its management port', async () => {
-    const server = createManagementServer(() => ({
-      ready: false,
-      shuttingDown: false,
-      missing: ['shop'],
-      store: 'answers',
-      storeReached: true,
-    }));
-    const [container] = podOf(production, 'session-broker').containers;
+  it.each(['session-broker', 'session-egress'])('asks %s how it is where that is answered', (name) => {
+    const [container] = podOf(withEgress, name).containers;
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
-    const answers = await Promise.all(
-      probes.map(async (probe) => (await server.inject(probe?.httpGet?.path ?? '/none')).statusCode),
+    const port = 'management';
+    expect(probes.map((probe) => probe?.httpGet)).toEqual(
+      ['/livez', '/livez', '/readyz'].map((path) => ({ path, port })),
     );
-    expect(answers).toEqual([200, 200, 503]);
-    await server.close();
+  });
+
+  it('leaves the number of pods to the autoscaler, where there is one', () => {
+    const [scaler] = ofKind(withEgress, 'HorizontalPodAutoscaler');
+    expect(scaler?.spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name: 'session-broker' });
+    expect(named(withEgress, 'Deployment', 'session-broker').spec.replicas).toBeUndefined();
+  });
+
+  it.each(['session-broker', 'session-egress'])('lets %s resolve names, whoever does that in its cluster', (name) => {
+    const rules = named(withEgress, 'NetworkPolicy', name).spec.egress ?? [];
+    const ways = rules.filter(({ ports = [] }) => ports.some(({ protocol }) => protocol === 'UDP'));
+    const text = JSON.stringify(ways);
+    for (const resolver of [
+      'kube-dns',
+      '169.254.20.10/32',
+      'node-local-dns',
+      'dns.operator.openshift.io/daemonset-dns',
+    ])
+      expect(text).toContain(resolver);
+    for (const { ports = [] } of ways) expect(ports.map(({ protocol }) => protocol)).toEqual(['UDP', 'TCP']);
   });
 
   it('has a demo whose token is printed once and kept nowhere', () => {
@@ -215,12 +227,6 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     });
   });
 
-  it('has the doctor of the production as an example for those without Helm', () => {
-    const { metadata, spec } = named(doctor, 'Pod', 'session-broker-doctor');
-    expect(spec).toEqual(named(template('session-broker', [valuesOf('production')], []), 'Pod', metadata.name).spec);
-    expect(metadata.annotations).toBeUndefined();
-  });
-
   describe('the egress as a service', () => {
     it('lets in the pods with its label, and they need no way to the broker', () => {
       const [clients] = named(withEgress, 'NetworkPolicy', 'session-egress').spec.ingress ?? [];
@@ -241,8 +247,18 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
       expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual(['session-egress-keys']);
     });
 
-    it('is not in the intents that have none', () => {
-      expect(production.filter(({ metadata }) => metadata.name.includes('egress'))).toEqual([]);
+    it('is not given up by a route before it gives up itself, and no payment is repeated there', () => {
+      const [{ spec, metadata } = fail()] = ofKind(withEgress, 'HTTPRoute');
+      const { containers } = podOf(withEgress, 'session-egress');
+      const { gateway } = egressConfigurationOf(named(withEgress, 'ConfigMap', 'session-egress'), containers[0]!);
+      for (const { retry, timeouts, backendRefs } of spec.rules) {
+        expect([metadata.name, retry]).toEqual([metadata.name, undefined]);
+        expect(Number(/^(\d+)s$/.exec(timeouts?.request ?? '')?.[1])).toBeGreaterThan(gateway.timeoutMs / 1_000);
+        expect(backendRefs).toEqual([expect.objectContaining({ name: 'session-egress', port: 80 })]);
+      }
+      const [rule] = named(withEgress, 'NetworkPolicy', 'session-egress-route').spec.ingress ?? [];
+      const labels = { 'gateway.networking.k8s.io/gateway-name': 'internal' };
+      expect(rule?.from).toEqual([expect.objectContaining({ podSelector: { matchLabels: labels } })]);
     });
   });
 
@@ -256,7 +272,6 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
       const held = ['wiring', 'hardening', 'environment'];
       expect(held.flatMap((name) => allChecks[name]?.(sidecar) ?? [`${name} is no check`])).toEqual([]);
       expect(fileFaults(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml'])).toEqual([]);
-      expect(memoryFaults(egress!)).toEqual([]);
     });
 
     it('runs for as long as the plug-in, which reaches it at the base URL that it is given', () => {

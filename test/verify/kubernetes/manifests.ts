@@ -77,7 +77,6 @@ export interface PodSpec {
   readonly restartPolicy?: string;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Readonly<Record<string, unknown>>;
-  readonly priorityClassName?: string;
   readonly topologySpreadConstraints?: readonly {
     readonly topologyKey: string;
     readonly labelSelector: Selector;
@@ -101,7 +100,7 @@ export interface Manifest {
   readonly spec: Spec;
 }
 /** A rule of an HTTPRoute. */
-export interface RouteRule {
+interface RouteRule {
   readonly retry?: object;
   readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
   readonly backendRefs: readonly { readonly name: string; readonly port: number }[];
@@ -116,11 +115,9 @@ interface Spec {
   readonly ingress?: readonly NetworkRule[];
   readonly egress?: readonly NetworkRule[];
   readonly ports: readonly { readonly port: number; readonly targetPort: string }[];
-  readonly maxUnavailable?: number;
   readonly minReplicas?: number;
   readonly scaleTargetRef: { readonly kind: string; readonly name: string };
   readonly jobLabel: string;
-  readonly ipFamilyPolicy?: string;
   readonly rules: readonly RouteRule[];
   readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
   readonly secretName: string;
@@ -174,12 +171,10 @@ export function selected(manifests: readonly Manifest[], selector: Selector): re
 }
 
 /** The minimum number of pods of a Deployment: as its autoscaler says, if it has one. */
-export function replicasOf(manifests: readonly Manifest[], deployment: Manifest): number {
-  return scalerOf(manifests, deployment)?.spec.minReplicas ?? deployment.spec.replicas ?? 1;
-}
-
-export function scalerOf(manifests: readonly Manifest[], { metadata }: Manifest): Manifest | undefined {
-  return ofKind(manifests, 'HorizontalPodAutoscaler').find(({ spec }) => spec.scaleTargetRef.name === metadata.name);
+export function replicasOf(manifests: readonly Manifest[], { metadata, spec: { replicas = 1 } }: Manifest): number {
+  const scalers = ofKind(manifests, 'HorizontalPodAutoscaler');
+  const own = scalers.find(({ spec }) => spec.scaleTargetRef.name === metadata.name);
+  return own?.spec.minReplicas ?? replicas;
 }
 
 export function containersOf({ initContainers = [], containers }: PodSpec): readonly Container[] {

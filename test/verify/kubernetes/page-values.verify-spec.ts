@@ -1,13 +1,13 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeWith } from '#libs/testing';
 import { allChecks } from './all-checks.js';
 import { egressConfigurationOf } from './egress-checks.js';
 import { chart, renderIntents, template, type Values, valuesOf } from './intents.js';
 import { kubernetesPrograms, root, runLine } from './kubernetes-programs.js';
-import { folder, type Manifest, named, ofKind, parsed, type PodSpec, render } from './manifests.js';
+import { folder, type Manifest, named, ofKind, parsed, render } from './manifests.js';
 import { blockOf, blocksOf, page, sectionOf } from './page-blocks.js';
 import { filesNamedBy } from './program-checks.js';
 
@@ -80,38 +80,12 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
     const [, list = ''] = /`broker\.merchants: ([^`]+)`/.exec(sectionOf(HEADING)) ?? [];
     const broker = { merchants: parse(list) as unknown };
 
-    it('mounts its Secret in the pods of the broker and in that of the doctor', () => {
-      const manifests = ofChart({ broker });
-      const pods = [
-        named(manifests, 'Deployment', 'session-broker').spec.template.spec,
-        named(manifests, 'Pod', 'session-broker-doctor').spec as unknown as PodSpec,
-      ];
-      const secret = { secretName: 'session-broker-merchant-store', defaultMode: 0o440 };
-      for (const { containers, volumes = [] } of pods) {
-        const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
-        expect(mounts.map(({ mountPath }) => mountPath)).toContain('/run/secrets/shop');
-        const mount = mounts.find(({ mountPath }) => mountPath === '/run/secrets/store');
-        expect(mount?.readOnly).toBe(true);
-        expect(volumes.find(({ name }) => name === mount?.name)?.secret).toEqual(secret);
-      }
-    });
-
     it('has an operator make its Secret as that of the first one', () => {
       const secrets = ofKind(ofChart({ broker }, 'production-mtls'), 'ExternalSecret');
       const ofMerchant = (id: string): unknown =>
         named(secrets, 'ExternalSecret', `session-broker-merchant-${id}`).spec;
       expect(secrets).toHaveLength(3);
       expect(ofMerchant('store')).toEqual(parse(JSON.stringify(ofMerchant('shop')).replaceAll('shop', 'store')));
-    });
-
-    it('makes its Secret with the entries that are mounted, from a folder outside of the clone', () => {
-      const made = blockOf(HEADING, 'sh', 'create secret');
-      const [, namespace, name] = /^kubectl -n (\S+) create secret generic (\S+)/.exec(made) ?? [];
-      expect([namespace, name]).toEqual(['session-broker', 'session-broker-merchant-store']);
-      const files = [...made.matchAll(/--from-file=(\S+)/g)].map(([, file = '']) => file);
-      expect(files.map((file) => basename(file))).toEqual(['service-code', 'client.jwk.json']);
-      expect(new Set(files.map((file) => dirname(file)))).toEqual(new Set(['../store-secrets']));
-      expect(blockOf(HEADING, 'sh', 'keys generate')).toContain(`--out ${files[1]}`);
     });
   });
 
@@ -120,7 +94,6 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
       const manifests = ofChart(parse(blockOf('Redis', 'yaml', 'podSelector')) as object);
       const { egress } = named(manifests, 'NetworkPolicy', 'session-broker-redis').spec;
       expect(JSON.stringify(egress)).not.toContain('ipBlock');
-      expect(allChecks['labels']?.(manifests)).toEqual([]);
     });
 
     it('has its authority from a store of Secrets, and the certificate of the broker for it', () => {
@@ -157,17 +130,6 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
       const content = Buffer.from(secret?.data?.['.dockerconfigjson'] ?? '', 'base64').toString();
       const login = { username: 'puller', password: PASSWORD };
       expect(parse(content)).toEqual({ auths: { 'registry.example': expect.objectContaining(login) as object } });
-    });
-
-    it('is a value that has the accounts of broker and egress pull with it', () => {
-      const [, name = '', list = ''] = /set `image\.(\w+): ([^`]+)`/.exec(sectionOf('A private registry')) ?? [];
-      const manifests = ofChart({ ...withEgress, image: { [name]: parse(list) as unknown } });
-      const pulled = ofKind(manifests, 'ServiceAccount');
-      expect(pulled.map(({ metadata }) => metadata.name)).toEqual(
-        expect.arrayContaining(['session-broker', 'session-egress']),
-      );
-      const secret = / docker-registry (\S+)/.exec(command)?.[1];
-      for (const account of pulled) expect(account).toMatchObject({ imagePullSecrets: [{ name: secret }] });
     });
   });
 });

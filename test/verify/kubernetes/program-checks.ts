@@ -62,18 +62,6 @@ export function fileFaults(
   return [...missing, ...idle];
 }
 
-/** Whether the platform probes where the program answers. */
-export function probeFaults({ startupProbe, livenessProbe, readinessProbe }: Container): readonly string[] {
-  const expected = [
-    ['starts', startupProbe, '/livez'],
-    ['lives', livenessProbe, '/livez'],
-    ['is ready', readinessProbe, '/readyz'],
-  ] as const;
-  return expected
-    .filter(([, probe, path]) => probe?.httpGet?.path !== path || probe.httpGet.port !== 'management')
-    .map(([what]) => `whether it ${what} is asked elsewhere than it is answered`);
-}
-
 interface Rollout {
   /** The minimum. */
   readonly replicas: number;

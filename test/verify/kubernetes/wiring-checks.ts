@@ -6,14 +6,10 @@ import {
   ofKind,
   type PodSpec,
   portNames,
-  replicasOf,
-  scalerOf,
   selected,
   type Selector,
   sourcesOf,
 } from './manifests.js';
-
-const OF_NO_NAMESPACE = ['Namespace', 'PriorityClass'];
 
 const called = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
@@ -23,9 +19,6 @@ export function wiringFaults(manifests: readonly Manifest[]): readonly string[] 
     ...selectorFaults(manifests),
     ...portFaults(manifests),
     ...ofKind(manifests, 'Deployment').flatMap((deployment) => podFaults(manifests, deployment)),
-    ...namespaceFaults(manifests),
-    ...scalingFaults(manifests),
-    ...priorityFaults(manifests),
   ];
 }
 
@@ -115,39 +108,4 @@ function podFaults(manifests: readonly Manifest[], deployment: Manifest): readon
       ? []
       : [`runs as "${account}", an account that is not there`]),
   ].map((fault) => `${called(deployment)} ${fault}`);
-}
-
-/** One intent, one namespace: it contains everything, and is contained itself. */
-function namespaceFaults(manifests: readonly Manifest[]): readonly string[] {
-  const spaces = ofKind(manifests, 'Namespace').map(({ metadata }) => metadata.name);
-  return manifests
-    .filter(({ kind, metadata }) => !OF_NO_NAMESPACE.includes(kind) && !spaces.includes(metadata.namespace ?? 'none'))
-    .map((manifest) => `${called(manifest)} is in no namespace of its own`);
-}
-
-function priorityFaults(manifests: readonly Manifest[]): readonly string[] {
-  const classes = ofKind(manifests, 'PriorityClass').map(({ metadata }) => metadata.name);
-  return ofKind(manifests, 'Deployment')
-    .filter(({ spec: { template } }) => {
-      const { priorityClassName } = template.spec;
-      return priorityClassName !== undefined && !classes.includes(priorityClassName);
-    })
-    .map((deployment) => `${called(deployment)} has a priority that nobody makes`);
-}
-
-function scalingFaults(manifests: readonly Manifest[]): readonly string[] {
-  const lost = ofKind(manifests, 'HorizontalPodAutoscaler')
-    .filter(({ spec: { scaleTargetRef } }) =>
-      ofKind(manifests, scaleTargetRef.kind).every(({ metadata }) => metadata.name !== scaleTargetRef.name),
-    )
-    .map((scaler) => `${called(scaler)} scales nothing`);
-  const fought = ofKind(manifests, 'Deployment')
-    .filter((deployment) => scalerOf(manifests, deployment) !== undefined && deployment.spec.replicas !== undefined)
-    .map((deployment) => `${called(deployment)} sets the replicas that its autoscaler sets`);
-  const budgets = ofKind(manifests, 'PodDisruptionBudget').flatMap((budget) => {
-    const replicas = selected(manifests, budget.spec.selector).map((one) => replicasOf(manifests, one));
-    const away = budget.spec.maxUnavailable ?? 0;
-    return replicas.every((count) => away >= 1 && away < count) ? [] : [`${called(budget)} does not fit the replicas`];
-  });
-  return [...lost, ...fought, ...budgets];
 }

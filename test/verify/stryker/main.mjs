@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { LEAST_SCORE } from '../../mutation/noticed.mjs';
+import { LEAST_SCORE } from '../../mutation/least-score.mjs';
 import { targets } from './targets.mjs';
 
 const root = join(import.meta.dirname, '..', '..', '..');
