@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { ProtocolError } from './errors.js';
 import { type ServerSentEvent, SseParser } from './sse-parser.js';
 
@@ -35,6 +36,24 @@ describe('the event stream parser', () => {
     parser.push(utf8.encode('\r'));
     parser.push(utf8.encode('\n\n'));
     expect(parser.lines).toBe(2);
+  });
+
+  it('reads the same events, however their octets are cut', () => {
+    const line = fc.tuple(
+      fc.constantFrom('data: ', 'data:', 'data', 'event: ', 'id:', ': ', '\uFEFFdata: '),
+      fc.string({ unit: fc.constantFrom('a', ' ', ':', 'é', '😀', '\0', '\r'), maxLength: 6 }),
+      fc.constantFrom('\n', '\n\n', '\r\n', '\r\n\r\n', ''),
+    );
+    const texts = fc.array(line, { maxLength: 20 }).map((lines) => utf8.encode(lines.flat().join('')));
+    const cuts = fc.array(fc.nat({ max: 300 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(texts, cuts, (octets, places) => {
+        const ends = [...places.filter((end) => end < octets.length).sort((a, b) => a - b), octets.length];
+        const pieces = ends.map((end, index) => octets.subarray(ends[index - 1] ?? 0, end));
+        expect(parse(...pieces)).toEqual(parse(octets));
+      }),
+      { numRuns: 400 },
+    );
   });
 
   it('refuses a line that does not end, without keeping more than the limit', () => {

@@ -16,6 +16,15 @@ export { FakeClock } from './fake-clock.js';
 export { describeSessionStoreContract, nextOf } from './session-store-contract/session-store-contract.js';
 export { lease, stateOf, type StoreUnderTest } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';
+export {
+  aSessionDocument,
+  away,
+  EventFeed,
+  json,
+  problem,
+  ScriptedBroker,
+  type ScriptedRequest,
+} from './scripted-broker.js';
 export { RecordedEvents } from './recorded-events.js';
 export { LoopbackServer } from './loopback-server.js';
 export { TcpProxy } from './tcp-proxy.js';

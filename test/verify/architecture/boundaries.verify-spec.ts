@@ -51,7 +51,7 @@ const acceptedSamples = [
   ['apps/broker/src/auth/package.ts', 'lru-cache'],
   ['test/e2e/right.e2e-spec.ts', '#libs/session'],
   ['test/e2e/fakes.e2e-spec.ts', '#libs/testing'],
-  ['test/fuzz/right.ts', '../../libs/session/src/inner.js'],
+  ['test/protocol/right.ts', '../../libs/session/src/inner.js'],
   ['test/verify/right.ts', '#libs/session'],
 ] as const;
 
