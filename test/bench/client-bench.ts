@@ -1,6 +1,7 @@
 import { SessionBroker } from '#libs/client';
 import { BenchBroker, TOKEN } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
+import { inTurns } from './rounds.js';
 
 const CALLS = 2_000_000;
 const ROUNDS = 7;
@@ -10,26 +11,17 @@ const ROUNDS = 7;
  * constant.
  */
 export async function benchClient(): Promise<readonly BenchLine[]> {
-  const running = await BenchBroker.start();
-  const client = new SessionBroker({ url: running.url, merchant: 'shop', auth: TOKEN });
-  try {
-    const held = Promise.resolve(await client.session());
-    const [rates, bareRates]: [number[], number[]] = [[], []];
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const rate = await callsPerSecond(() => client.session());
-      const bareRate = await callsPerSecond(() => held);
-      if (round === 0) continue;
-      rates.push(rate);
-      bareRates.push(bareRate);
-    }
-    return [
-      { name: 'warm session()', unit: 'calls/s', values: rates, least: 1_000_000 },
-      { name: 'awaiting a settled promise', unit: 'calls/s', values: bareRates },
-    ];
-  } finally {
-    await client.close();
-    await running.stop();
-  }
+  await using running = await BenchBroker.start();
+  await using client = new SessionBroker({ url: running.url, merchant: 'shop', auth: TOKEN });
+  const held = Promise.resolve(await client.session());
+  const { warm, bare } = await inTurns(ROUNDS, {
+    warm: () => callsPerSecond(() => client.session()),
+    bare: () => callsPerSecond(() => held),
+  });
+  return [
+    { name: 'warm session()', unit: 'calls/s', values: warm, least: 1_000_000 },
+    { name: 'awaiting a settled promise', unit: 'calls/s', values: bare },
+  ];
 }
 
 async function callsPerSecond(call: () => Promise<unknown>): Promise<number> {
