@@ -1,10 +1,11 @@
 import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
-import { SERVER_CPU, startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
 import type { BenchProcess } from './bench-process.js';
 import { Inspector, inspectedAt } from './cpu-profile.js';
-import { loadOf, type LoadResult } from './load-generator.js';
+import { startBare } from './http-bench.js';
+import { loadOf } from './requests.js';
+import { inTurns } from './rounds.js';
 
 const CONNECTIONS = 32;
 const ROUNDS = 3;
@@ -35,35 +36,16 @@ interface Inspected {
  */
 export async function benchAccount(): Promise<readonly BenchLine[]> {
   const [port, barePort] = [await freePort(), await freePort()];
-  const running = await BenchBroker.start({ brokerCpu: SERVER_CPU, environment: { NODE_OPTIONS: inspectedAt(port) } });
-  const bare = await startBare(running.folder, running.sessionUrl, { NODE_OPTIONS: inspectedAt(barePort) });
-  try {
-    const servers: readonly [Inspected, Inspected] = [
-      { server: bare.server, url: bare.url, port: barePort },
-      { server: running.broker, url: running.sessionUrl, port },
-    ];
-    const times = await timesByTurns(servers);
-    const [ofBare, ofRead] = [await accountOf(servers[0], times[0]), await accountOf(servers[1], times[1])];
-    return [...linesOf('bare', ofBare, ofBare), ...linesOf('read', ofRead, ofBare)];
-  } finally {
-    await bare.server.stop();
-    await running.stop();
-  }
-}
-
-/**
- * Measures by turns without the profiler, and does not count the first round.
- * @returns the medians, in the order of the servers
- */
-async function timesByTurns([bare, read]: readonly [Inspected, Inspected]): Promise<readonly [Times, Times]> {
-  const [ofBare, ofRead]: [Times[], Times[]] = [[], []];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const measured = [await timesOf(bare), await timesOf(read)] as const;
-    if (round === 0) continue;
-    ofBare.push(measured[0]);
-    ofRead.push(measured[1]);
-  }
-  return [middleOf(ofBare), middleOf(ofRead)];
+  await using running = await BenchBroker.start({ isPinned: true, env: { NODE_OPTIONS: inspectedAt(port) } });
+  const { server, url } = await startBare(running, { NODE_OPTIONS: inspectedAt(barePort) });
+  await using bareServer = server;
+  const bare: Inspected = { server: bareServer, url, port: barePort };
+  const read: Inspected = { server: running.broker, url: running.sessionUrl, port };
+  // Without the profiler.
+  const times = await inTurns(ROUNDS, { bare: () => timesOf(bare), read: () => timesOf(read) });
+  const ofBare = await accountOf(bare, middleOf(times.bare));
+  const ofRead = await accountOf(read, middleOf(times.read));
+  return [...linesOf('bare', ofBare, ofBare), ...linesOf('read', ofRead, ofBare)];
 }
 
 function middleOf(times: readonly Times[]): Times {
@@ -88,7 +70,7 @@ async function accountOf({ url, port }: Inspected, times: Times): Promise<Accoun
   return { ...times, parts: new Map([...seen].map(([part, us]) => [part, (us / all) * times.perRequest])) };
 }
 
-const load = (url: string, duration: number): PromiseLike<LoadResult> =>
+const load = (url: string, duration: number): ReturnType<typeof loadOf> =>
   loadOf({ url, connections: CONNECTIONS, duration, headers: BenchBroker.headers });
 
 function linesOf(name: string, { perRequest, inKernel, parts }: Account, bare: Account): readonly BenchLine[] {

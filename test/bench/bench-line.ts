@@ -51,8 +51,10 @@ export function missedIn(lines: readonly BenchLine[]): string {
   return [`Missed, ${missed.length} of ${lines.length}:`, ...told].join('\n');
 }
 
-export function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
+/** The percentile of a list of measurements; 0 if there are none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
 /** A figure that is not a number misses its goal. */
@@ -60,6 +62,10 @@ function isMissed(line: BenchLine): boolean {
   const { value, ratio = value } = figureOf(line);
   const { least, most } = line;
   return (least !== undefined && !(ratio >= least)) || (most !== undefined && !(ratio <= most));
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
 
 function figureOf({ values, beside }: BenchLine): Figure {

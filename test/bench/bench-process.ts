@@ -7,8 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 const TICKS_PER_SECOND = 100;
 /** A busy machine may be slow to start a program; that is not what is measured here. */
 const MAX_START_MS = 60_000;
+/** The servers of one bench share one processor, in turns; what asks them, or they ask, has the other. */
+export const SERVER_CPU = 0;
+export const OTHER_CPU = 1;
 
 export interface BenchProcessOptions {
+  /** A processor by number; any if left out. */
   readonly cpu?: number | undefined;
   readonly env?: Readonly<Record<string, string>>;
   /** A limit that the kernel holds, as it does for a container: above it, it kills the program. Needs root. */
@@ -20,7 +24,7 @@ export class BenchProcess {
   readonly #child: ChildProcess;
   readonly #group: string | undefined;
 
-  constructor(command: readonly string[], options: BenchProcessOptions) {
+  constructor(command: readonly string[], options: BenchProcessOptions = {}) {
     const canPin = options.cpu !== undefined && existsSync('/usr/bin/taskset');
     const pinned = canPin ? ['taskset', '-c', String(options.cpu), ...command] : [...command];
     this.#group = options.memoryMib === undefined ? undefined : controlGroupOf(options.memoryMib);
@@ -28,6 +32,11 @@ export class BenchProcess {
     const [program = '', ...args] = this.#group === undefined ? pinned : [...enter, ...pinned];
     const env = { ...process.env, ...options.env };
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
+  /** One of the programs beside this file. */
+  static of(name: string, args: readonly string[], options: BenchProcessOptions = {}): BenchProcess {
+    return new BenchProcess([process.execPath, join(import.meta.dirname, `${name}.js`), ...args], options);
   }
 
   /** Processor time used so far, in seconds. */
@@ -45,12 +54,12 @@ export class BenchProcess {
   }
 
   /** Resident memory of the process. */
-  residentBytes(): number {
+  residentMib(): number {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')) ?? [];
-    return Number(kilobytes) * 1_024;
+    return Number(kilobytes) / 1_024;
   }
 
-  async stop(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const ended = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');

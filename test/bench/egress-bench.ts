@@ -4,45 +4,30 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { importPaymentKey, sealJwe } from '#libs/jwe';
 import { freePort } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
+import { CREATE_ORDER, REFUND } from '../sandbox/payment-desk.js';
 import { BenchBroker, TOKEN } from './bench-broker.js';
 import { BenchEgress, type BenchEgressOptions } from './bench-egress.js';
-import type { BenchLine } from './bench-line.js';
-import { BenchProcess, untilOk } from './bench-process.js';
+import { type BenchLine, percentile } from './bench-line.js';
+import { BenchProcess, OTHER_CPU, SERVER_CPU, untilOk } from './bench-process.js';
 import { benchEgressRenewals } from './egress-renewals.js';
-import { percentile } from './handover-payments.js';
-import { loadOf } from './load-generator.js';
-import { timesOf } from './paced-requests.js';
-import type { Round } from './throughput.js';
+import { type OneRequest, paceUnder, timesOf } from './requests.js';
+import { inTurns, type Pace, paceLines } from './rounds.js';
 
-export const CLEAR = '/ecom/execute_request/hpp/v1/create-order';
-export const SEALED = '/ecom/execute_request/payments/v3/refund';
 const ANSWER = JSON.stringify({ hppOrderId: 'order-1', hppUrl: 'https://gateway.example/hpp/order-1', status: 'NEW' });
 const REST_MS = 10_000;
-const MIB = 1_048_576;
 const ROUNDS = 5;
 const ROUND_S = 4;
 const CONNECTIONS = 32;
-/** The two proxies share one processor, in turns; gateway and load are on the other. */
-const PROXY_CPU = 0;
-const GATEWAY_CPU = 1;
 
 /** What a request through the egress costs, compared with the same request straight to the gateway. */
 export async function benchEgress(): Promise<readonly BenchLine[]> {
-  const broker = await BenchBroker.start();
-  try {
-    const gateway = await StubGateway.start(broker);
-    try {
-      return [
-        ...(await memoryAndLatency(broker, gateway)),
-        ...(await throughput(broker, gateway)),
-        ...(await benchEgressRenewals()),
-      ];
-    } finally {
-      await gateway.process.stop();
-    }
-  } finally {
-    await broker.stop();
-  }
+  await using broker = await BenchBroker.start();
+  await using gateway = await StubGateway.start(broker);
+  return [
+    ...(await memoryAndLatency(broker, gateway)),
+    ...(await throughput(broker, gateway)),
+    ...(await benchEgressRenewals()),
+  ];
 }
 
 /** Answers at once, in the clear and sealed: what is left to measure is everything in front of it. */
@@ -54,18 +39,20 @@ export class StubGateway {
     readonly sealed: string,
   ) {}
 
-  static async start({ publicJwk, folder }: BenchBroker): Promise<StubGateway> {
-    const file = join(folder, 'answers.json');
-    const jwe = await sealJwe(Buffer.from(ANSWER), await importPaymentKey(publicJwk));
+  static async start({ parts }: BenchBroker): Promise<StubGateway> {
+    const file = join(parts.folder, 'answers.json');
+    const jwe = await sealJwe(Buffer.from(ANSWER), await importPaymentKey(parts.publicJwk));
     const sealed = JSON.stringify({ jwe });
-    const answers = { [CLEAR]: ANSWER, [SEALED]: sealed };
-    await writeFile(file, JSON.stringify(answers));
+    await writeFile(file, JSON.stringify({ [CREATE_ORDER]: ANSWER, [REFUND]: sealed }));
     const port = await freePort();
-    const program = join(import.meta.dirname, 'stub-gateway.js');
-    const gateway = new BenchProcess([process.execPath, program, String(port), file], { cpu: GATEWAY_CPU });
+    const gateway = BenchProcess.of('stub-gateway', [String(port), file], { cpu: OTHER_CPU });
     const url = `http://127.0.0.1:${port}`;
-    await untilOk(url + CLEAR);
+    await untilOk(url + CREATE_ORDER);
     return new StubGateway(gateway, url, sealed);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.process[Symbol.asyncDispose]();
   }
 }
 
@@ -75,121 +62,71 @@ export const accessTo = (broker: BenchBroker, gateway: StubGateway): BenchEgress
   gatewayUrl: gateway.url,
 });
 
+const BODY = JSON.stringify(orderRequest({ merchantRequestId: 'payment-1' }));
+
+/** The same payment each time, which is nothing to the gateway. */
+export const paymentTo = (url: string): OneRequest & { readonly method: 'POST' } => ({
+  ...{ url, method: 'POST', headers: BenchEgress.headers },
+  body: () => BODY,
+});
+
 async function memoryAndLatency(broker: BenchBroker, gateway: StubGateway): Promise<readonly BenchLine[]> {
-  const egress = await BenchEgress.start(accessTo(broker, gateway));
-  try {
-    await pause(REST_MS);
-    const restingMib = egress.process.residentBytes() / MIB;
-    const way = { egress, gateway };
-    return [
-      { name: 'memory at rest', unit: 'MiB', values: [restingMib], most: 90 },
-      ...(await latency('clear', { ...way, path: CLEAR, perSecond: 200, most: { p50: 1, p99: 3 } })),
-      ...(await latency('sealed', { ...way, path: SEALED, perSecond: 20, most: { p50: 5, p99: 10 } })),
-      ...(await latency('sealed', { ...way, path: SEALED, perSecond: 100, most: { p50: 5, p99: 12 } })),
-      ...(await besideBusyLoop(way)),
-    ];
-  } finally {
-    await egress.stop();
-  }
+  await using egress = await BenchEgress.start(accessTo(broker, gateway));
+  await pause(REST_MS);
+  const restingMib = egress.process.residentMib();
+  const way = { straight: gateway.url, through: egress.url };
+  const lines = [
+    { name: 'memory at rest', unit: 'MiB', values: [restingMib], most: 90 },
+    ...(await latency('clear', { ...way, path: CREATE_ORDER, perSecond: 200, most: { p50: 1, p99: 3 } })),
+    ...(await latency('sealed', { ...way, path: REFUND, perSecond: 20, most: { p50: 5, p99: 10 } })),
+    ...(await latency('sealed', { ...way, path: REFUND, perSecond: 100, most: { p50: 5, p99: 12 } })),
+  ];
+  // Something else that uses one processor for as long as it can.
+  await using _loop = new BenchProcess([process.execPath, '-e', 'for (;;);']);
+  const beside = { ...way, path: REFUND, perSecond: 100, most: { p50: 8, p99: 40 } };
+  return [...lines, ...(await latency('sealed, beside a busy loop', beside))];
 }
 
-interface Ends {
-  readonly egress: BenchEgress;
-  readonly gateway: StubGateway;
-}
-
-/** Something else that uses one processor for as long as it can. */
-async function besideBusyLoop(ends: Ends): Promise<readonly BenchLine[]> {
-  const loop = new BenchProcess([process.execPath, '-e', 'for (;;);'], {});
-  try {
-    const what = 'sealed, beside a busy loop';
-    return await latency(what, { ...ends, path: SEALED, perSecond: 100, most: { p50: 8, p99: 40 } });
-  } finally {
-    await loop.stop();
-  }
-}
-
-interface LatencyPlan extends Ends {
+interface LatencyPlan {
+  readonly straight: string;
+  readonly through: string;
   readonly path: string;
   readonly perSecond: number;
   /** In milliseconds. */
   readonly most: { readonly p50: number; readonly p99: number };
 }
 
-/** Rounds that take turns, so that whatever else the machine is doing affects both ways alike. */
-async function latency(
-  what: string,
-  { egress, gateway, path, perSecond, most }: LatencyPlan,
-): Promise<readonly BenchLine[]> {
-  const added: Record<'p50' | 'p99', number[]> = { p50: [], p99: [] };
-  const body = JSON.stringify(orderRequest({ merchantRequestId: 'payment-1' }));
+async function latency(what: string, plan: LatencyPlan): Promise<readonly BenchLine[]> {
+  const { path, perSecond, most } = plan;
   const timesAt = (url: string): Promise<readonly number[]> =>
-    timesOf({ url: url + path, headers: BenchEgress.headers, body, perSecond, seconds: ROUND_S });
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const straight = await timesAt(gateway.url);
-    const through = await timesAt(egress.url);
-    if (round === 0) continue;
-    added.p50.push(percentile(through, 0.5) - percentile(straight, 0.5));
-    added.p99.push(percentile(through, 0.99) - percentile(straight, 0.99));
-  }
+    timesOf({ ...paymentTo(url + path), perSecond, seconds: ROUND_S });
+  const { straight, through } = await inTurns(ROUNDS, {
+    straight: () => timesAt(plan.straight),
+    through: () => timesAt(plan.through),
+  });
+  const added = (share: number): readonly number[] =>
+    through.map((times, round) => percentile(times, share) - percentile(straight[round] ?? [], share));
   const name = `${what}, ${perSecond}/s: added`;
   return [
-    { name: `${name} p50`, unit: 'ms', values: added.p50, most: most.p50 },
-    { name: `${name} p99`, unit: 'ms', values: added.p99, most: most.p99 },
+    { name: `${name} p50`, unit: 'ms', values: added(0.5), most: most.p50 },
+    { name: `${name} p99`, unit: 'ms', values: added(0.99), most: most.p99 },
   ];
 }
 
 async function throughput(broker: BenchBroker, gateway: StubGateway): Promise<readonly BenchLine[]> {
-  const egress = await BenchEgress.start({ ...accessTo(broker, gateway), cpu: PROXY_CPU });
-  const bare = await startBareProxy(gateway);
-  const rounds: Record<'egress' | 'bare', Round[]> = { egress: [], bare: [] };
-  try {
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const measured = { egress: await load(egress), bare: await load(bare) };
-      if (round === 0) continue;
-      rounds.egress.push(measured.egress);
-      rounds.bare.push(measured.bare);
-    }
-  } finally {
-    await egress.stop();
-    await bare.process.stop();
-  }
-  const line = (name: string, pick: (round: Round) => number): BenchLine => ({
-    name,
-    unit: '1/s',
-    values: rounds.egress.map(pick),
-    beside: { what: 'a bare proxy of node:http and undici', values: rounds.bare.map(pick) },
-    least: 0.85,
-  });
-  return [
-    line('clear requests per second', ({ perSecond }) => perSecond),
-    line('clear requests per processor second', ({ perCpuSecond }) => perCpuSecond),
-  ];
-}
-
-type Contender = Pick<BenchEgress, 'process' | 'url'>;
-
-async function startBareProxy(gateway: StubGateway): Promise<Contender> {
+  await using egress = await BenchEgress.start({ ...accessTo(broker, gateway), cpu: SERVER_CPU });
   const port = await freePort();
-  const program = join(import.meta.dirname, 'bare-proxy.js');
-  const proxy = new BenchProcess([process.execPath, program, String(port), gateway.url], { cpu: PROXY_CPU });
-  const url = `http://127.0.0.1:${port}`;
-  await untilOk(url + CLEAR);
-  return { process: proxy, url };
-}
-
-async function load({ process: proxy, url }: Contender): Promise<Round> {
-  const before = proxy.cpuSeconds();
-  const result = await loadOf({
-    url: url + CLEAR,
-    method: 'POST',
-    headers: { ...BenchEgress.headers, 'content-type': 'application/json' },
-    body: JSON.stringify(orderRequest({ merchantRequestId: 'payment-1' })),
-    connections: CONNECTIONS,
-    duration: ROUND_S,
+  await using proxy = BenchProcess.of('bare-proxy', [String(port), gateway.url], { cpu: SERVER_CPU });
+  const proxyUrl = `http://127.0.0.1:${port}`;
+  await untilOk(proxyUrl + CREATE_ORDER);
+  const load = (url: string, server: BenchProcess): Promise<Pace> => {
+    const payment = { url: url + CREATE_ORDER, method: 'POST', headers: BenchEgress.headers, body: BODY } as const;
+    return paceUnder({ ...payment, connections: CONNECTIONS, duration: ROUND_S }, server);
+  };
+  const { ours, bare } = await inTurns(ROUNDS, {
+    ours: () => load(egress.url, egress.process),
+    bare: () => load(proxyUrl, proxy),
   });
-  const failed = result.non2xx + result.errors;
-  if (failed > 0) throw new Error(`${url}: ${failed} requests failed`);
-  const { total } = result.requests;
-  return { perSecond: total / result.duration, perCpuSecond: total / (proxy.cpuSeconds() - before) };
+  const least = { perSecond: 0.85, perCpuSecond: 0.85 };
+  return paceLines('clear requests', { ours, bare, what: 'a bare proxy of node:http and undici', least });
 }

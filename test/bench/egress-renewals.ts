@@ -1,9 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { BenchEgress } from './bench-egress.js';
-import type { BenchLine } from './bench-line.js';
-import { HandoverFleet } from './handover-fleet.js';
-import { CREATE_ORDER, type HandoverReport, ledgerOf, percentile } from './handover-payments.js';
 import { orderRequest } from '../sandbox/order-request.js';
+import { CREATE_ORDER } from '../sandbox/payment-desk.js';
+import { BenchEgress } from './bench-egress.js';
+import { type BenchLine, percentile } from './bench-line.js';
+import { HandoverFleet } from './handover-fleet.js';
+import { ledgerOf } from './handover-payments.js';
+import { atPace } from './rounds.js';
 
 const PAYMENT_MS = 100;
 const CREATE_MS = 100;
@@ -17,93 +18,47 @@ const PEEK_MS = 50;
 /** Payments by clients that know nothing of sessions, across renewals that each end the previous session at once. */
 export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
   const timing = { lifetimeMs: 5_000, paymentMs: PAYMENT_MS, createMs: CREATE_MS };
-  const fleet = await HandoverFleet.start({ replicas: 2, handover: '1s', ...timing });
-  const egresses: BenchEgress[] = [];
-  try {
-    for (const brokerUrl of fleet.brokerUrls) {
-      const access = { brokerUrl, brokerToken: fleet.token, gatewayUrl: fleet.sandboxUrl };
-      egresses.push(await BenchEgress.start(access));
-    }
-    const paying = new Paying(fleet, egresses);
-    await paying.untilRenewed(RENEWALS);
-    return linesOf(paying, await ledgerOf(fleet, paying.payments));
-  } finally {
-    for (const egress of egresses) await egress.stop();
-    await fleet.close();
-  }
-}
-
-/** Payments at a steady pace, using the egresses in turn. */
-class Paying {
-  readonly failed: string[] = [];
-  readonly timesMs: number[] = [];
-  payments = 0;
-  renewals = 0;
-
-  constructor(
-    private readonly fleet: HandoverFleet,
-    private readonly egresses: readonly BenchEgress[],
-  ) {}
-
-  async untilRenewed(times: number): Promise<void> {
-    const before = await this.#sessions();
-    const startedMs = performance.now();
-    const started: Promise<void>[] = [];
-    let peekedMs = startedMs;
-    while (this.renewals < times && performance.now() - startedMs < MAX_MS) {
-      // Paced by the clock, not by the pauses: a late timer does not slow the payments down.
-      const due = Math.floor(((performance.now() - startedMs) * PER_SECOND) / 1_000);
-      while (started.length < due) started.push(this.#pay(this.egresses[started.length % this.egresses.length]));
-      if (performance.now() - peekedMs > PEEK_MS) {
-        peekedMs = performance.now();
-        this.renewals = (await this.#sessions()) - before;
-      }
-      await pause(2);
-    }
-    await Promise.all(started);
-    this.payments = started.length;
-  }
-
-  async #pay(egress: BenchEgress | undefined): Promise<void> {
+  await using fleet = await HandoverFleet.start({ replicas: 2, handover: '1s', ...timing });
+  const [first = '', second = ''] = fleet.brokerUrls;
+  const access = { brokerToken: fleet.token, gatewayUrl: fleet.sandboxUrl };
+  await using one = await BenchEgress.start({ ...access, brokerUrl: first });
+  await using other = await BenchEgress.start({ ...access, brokerUrl: second });
+  const failed: string[] = [];
+  const pay = async (index: number): Promise<number> => {
     const startedMs = performance.now();
     try {
-      const response = await fetch(`${egress?.url}${CREATE_ORDER}`, {
+      const response = await fetch((index % 2 === 0 ? one : other).url + CREATE_ORDER, {
         method: 'POST',
-        headers: { ...BenchEgress.headers, 'content-type': 'application/json' },
+        headers: BenchEgress.headers,
         body: JSON.stringify(orderRequest()),
       });
       const answer = (await response.json()) as { readonly hppOrderId?: string };
-      if (answer.hppOrderId === undefined) this.failed.push(JSON.stringify(answer));
+      if (answer.hppOrderId === undefined) failed.push(JSON.stringify(answer));
     } catch (error) {
-      this.failed.push(String(error));
+      failed.push(String(error));
     }
-    this.timesMs.push(performance.now() - startedMs);
-  }
-
-  /** How many sessions the gateway has created. */
-  async #sessions(): Promise<number> {
-    const calls = await this.fleet.control('GET', '/calls?operation=authorize&limit=1');
-    return (calls as { readonly matching: number }).matching;
-  }
+    return performance.now() - startedMs;
+  };
+  const before = await sessionsOf(fleet);
+  let renewals = 0;
+  const peeking = setInterval(() => void sessionsOf(fleet).then((all) => (renewals = all - before)), PEEK_MS);
+  const endsAt = performance.now() + MAX_MS;
+  const timesMs = await atPace(PER_SECOND, pay, () => renewals < RENEWALS && performance.now() < endsAt);
+  clearInterval(peeking);
+  const ledger = await ledgerOf(fleet, timesMs.length);
+  for (const failure of failed.slice(0, 10)) console.error(failure);
+  const [refused, lost] = [Math.max(ledger.refused, ledger.repeated), ledger.lost + ledger.doubled + failed.length];
+  const waited = percentile(timesMs, 0.99);
+  return [
+    { name: `payments over ${RENEWALS} renewals`, unit: 'payments', values: [timesMs.length] },
+    { name: 'payments refused or repeated', unit: 'payments', values: [refused], most: 0 },
+    { name: 'payments lost, doubled or failed', unit: 'payments', values: [lost], most: 0 },
+    { name: 'payment across renewals, p99', unit: 'ms', values: [waited], most: PAYMENT_MS + WAIT_MS },
+  ];
 }
 
-function linesOf({ payments, failed, timesMs }: Paying, ledger: HandoverReport['ledger']): BenchLine[] {
-  for (const failure of failed.slice(0, 10)) console.error(failure);
-  const sum = ledger.lost + ledger.doubled + failed.length;
-  return [
-    { name: `payments over ${RENEWALS} renewals`, unit: 'payments', values: [payments] },
-    {
-      name: 'payments refused or repeated',
-      unit: 'payments',
-      values: [Math.max(ledger.refused, ledger.repeated)],
-      most: 0,
-    },
-    { name: 'payments lost, doubled or failed', unit: 'payments', values: [sum], most: 0 },
-    {
-      name: 'payment across renewals, p99',
-      unit: 'ms',
-      values: [percentile(timesMs, 0.99)],
-      most: PAYMENT_MS + WAIT_MS,
-    },
-  ];
+/** How many sessions the gateway has created. */
+async function sessionsOf(fleet: HandoverFleet): Promise<number> {
+  const calls = await fleet.control('GET', '/calls?operation=authorize&limit=1');
+  return (calls as { readonly matching: number }).matching;
 }

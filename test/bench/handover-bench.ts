@@ -1,6 +1,6 @@
-import type { BenchLine } from './bench-line.js';
+import { type BenchLine, percentile } from './bench-line.js';
 import { HandoverFleet } from './handover-fleet.js';
-import { type HandoverReport, payThroughRenewals, percentile } from './handover-payments.js';
+import { type HandoverReport, payThroughRenewals } from './handover-payments.js';
 
 const PAYMENT_MS = 300;
 const CREATE_MS = 100;
@@ -18,14 +18,10 @@ export async function benchHandover(): Promise<readonly BenchLine[]> {
 
 async function reportOf(handover: string): Promise<HandoverReport> {
   const timing = { lifetimeMs: 5_000, paymentMs: PAYMENT_MS, createMs: CREATE_MS };
-  const fleet = await HandoverFleet.start({ replicas: 3, handover, ...timing });
-  try {
-    const report = await payThroughRenewals(fleet, { perSecond: PER_SECOND, renewals: RENEWALS, maxMs: 120_000 });
-    for (const failure of report.failed.slice(0, 10)) console.error(failure);
-    return report;
-  } finally {
-    await fleet.close();
-  }
+  await using fleet = await HandoverFleet.start({ replicas: 3, handover, ...timing });
+  const report = await payThroughRenewals(fleet, { perSecond: PER_SECOND, renewals: RENEWALS, maxMs: 120_000 });
+  for (const failure of report.failed.slice(0, 10)) console.error(failure);
+  return report;
 }
 
 function linesOf(how: string, { ledger, payments, failed }: HandoverReport): readonly BenchLine[] {

@@ -38,7 +38,7 @@ export class HandoverFleet {
     return fleet;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     for (const close of this.#closing.splice(0).reverse()) await close();
   }
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type ClientEvent, type Session, SessionBroker, SessionRejected } from '#libs/client';
 import { orderRequest } from '../sandbox/order-request.js';
+import { CREATE_ORDER } from '../sandbox/payment-desk.js';
 import type { HandoverFleet } from './handover-fleet.js';
-
-export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
+import { atPace } from './rounds.js';
 
 export interface PaymentPlan {
   readonly perSecond: number;
@@ -108,25 +107,18 @@ export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan
   const clients = fleet.brokerUrls.map((url) => new PayingClient(url, fleet));
   for (const { broker } of clients) await broker.session();
   const failed: string[] = [];
-  const started: Promise<void>[] = [];
-  const startedMs = performance.now();
   const renewals = (): number => Math.max(...clients.map(({ generations }) => generations.size)) - 1;
-  while (renewals() < plan.renewals && performance.now() - startedMs < plan.maxMs) {
-    // Paced by the clock, not by the pauses: a late timer does not slow the payments down.
-    const due = Math.floor(((performance.now() - startedMs) * plan.perSecond) / 1_000);
-    while (started.length < due) {
-      const client = clients[started.length % clients.length];
-      const paid = client?.pay().catch((error: unknown) => void failed.push(String(error)));
-      started.push(paid ?? Promise.resolve());
-    }
-    await pause(2);
-  }
-  await Promise.all(started);
+  const endsAt = performance.now() + plan.maxMs;
+  const paid = await atPace(
+    plan.perSecond,
+    async (index) => clients[index % clients.length]?.pay().catch((error: unknown) => void failed.push(String(error))),
+    () => renewals() < plan.renewals && performance.now() < endsAt,
+  );
   await Promise.all(clients.map(({ broker }) => broker.close()));
   return {
-    payments: started.length,
+    payments: paid.length,
     failed,
-    ledger: await ledgerOf(fleet, started.length),
+    ledger: await ledgerOf(fleet, paid.length),
     renewals: renewals(),
     heldWaitsMs: clients.flatMap(({ heldWaitsMs }) => heldWaitsMs),
     otherWaitsMs: clients.flatMap(({ otherWaitsMs }) => otherWaitsMs),
@@ -154,10 +146,4 @@ async function longestCreateMs(fleet: HandoverFleet): Promise<number> {
     readonly calls: readonly { readonly durationMs?: number }[];
   };
   return Math.max(...calls.map(({ durationMs = 0 }) => durationMs));
-}
-
-/** The percentile of a list of measurements; 0 if there are none. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }

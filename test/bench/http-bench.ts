@@ -1,90 +1,103 @@
-import { TestIssuer } from '#libs/testing';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { freePort, TestIssuer } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
-import { SERVER_CPU, startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
-import type { BenchProcess } from './bench-process.js';
-import { LatencyProbe } from './latency-probe.js';
-import { loadOf } from './load-generator.js';
-import type { Round as PaceRound } from './throughput.js';
+import { BenchProcess, SERVER_CPU, untilOk } from './bench-process.js';
+import { p99While, paceUnder } from './requests.js';
+import { inTurns, type Pace, paceLines } from './rounds.js';
 
 const CONNECTIONS = 32;
-export const ROUNDS = 5;
+const ROUNDS = 5;
 const ROUND_S = 3;
-export const SANDBOX_CPU = 1;
+/** A dozen times as often as by default, so that every round of a few seconds has its share of pushes. */
+const PUSH_INTERVAL_MS = '5000';
 
-export interface Round extends PaceRound {
-  readonly p99Ms: number;
-}
-
-export interface Contender {
+interface Read {
   readonly server: BenchProcess;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly rounds: Round[];
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Round extends Pace {
+  readonly p99Ms: number;
 }
 
 /** Authenticated session reads, compared with a bare node:http server that sends the same bytes. */
 export async function benchHttp(): Promise<readonly BenchLine[]> {
   const issuer = new TestIssuer();
-  const running = await BenchBroker.start({
-    brokerCpu: SERVER_CPU,
-    sandboxCpu: SANDBOX_CPU,
+  await using running = await BenchBroker.start({
+    isPinned: true,
     auth: `jwt: { issuer: '${TestIssuer.ISSUER}', audience: '${TestIssuer.AUDIENCE}', jwksFile: jwks.json }`,
     caller: TestIssuer.SUBJECT,
     files: { 'jwks.json': JSON.stringify({ keys: [issuer.publicJwk] }) },
   });
-  const url = running.sessionUrl;
-  const withToken: Contender = { server: running.broker, url, headers: BenchBroker.headers, rounds: [] };
-  const jwt = { authorization: `Bearer ${issuer.token(Date.now())}` };
-  const withJwt: Contender = { server: running.broker, url, headers: jwt, rounds: [] };
-  const bare: Contender = { ...(await startBare(running.folder, url)), rounds: [] };
+  const { server, url: bareUrl } = await startBare(running);
+  await using bareServer = server;
+  const read = { server: running.broker, url: running.sessionUrl };
+  const headers = { authorization: `Bearer ${issuer.token(Date.now())}` };
+  const { byToken, byJwt, bare } = await inTurns(ROUNDS, {
+    byToken: () => roundOf(read),
+    byJwt: () => roundOf({ ...read, headers }),
+    bare: () => roundOf({ server: bareServer, url: bareUrl }),
+  });
+  const what = 'bare node:http, same bytes, same load';
+  const linesOf = (name: string, ours: readonly Round[]): readonly BenchLine[] => [
+    ...paceLines(name, { ours, bare, what, least: { perSecond: 0.7, perCpuSecond: 0.7 } }),
+    {
+      name: `${name} p99`,
+      unit: 'ms',
+      values: ours.map(({ p99Ms }) => p99Ms),
+      beside: { what, values: bare.map(({ p99Ms }) => p99Ms) },
+      most: 2,
+    },
+  ];
+  return [...linesOf('reads', byToken), ...linesOf('reads by JWT', byJwt)];
+}
+
+/** Session reads with metrics and traces on, pushed to a collector that accepts everything, compared with both off. */
+export async function benchTelemetry(): Promise<readonly BenchLine[]> {
+  const port = await freePort();
+  const collector = createServer((request, response) => request.resume().on('end', () => response.end())).listen(port);
+  const exporting = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_METRIC_EXPORT_INTERVAL: PUSH_INTERVAL_MS,
+  };
   try {
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const contender of [withToken, withJwt, bare]) {
-        const measured = await load(contender);
-        if (round > 0) contender.rounds.push(measured);
-      }
-    }
-    return [
-      ...linesOf('reads', withToken.rounds, { bare: bare.rounds, least: 0.7 }),
-      ...linesOf('reads by JWT', withJwt.rounds, { bare: bare.rounds, least: 0.7 }),
-    ];
+    await using on = await BenchBroker.start({ isPinned: true, env: exporting });
+    await using off = await BenchBroker.start({ isPinned: true, env: { OTEL_SDK_DISABLED: 'true' } });
+    const { ours, bare } = await inTurns(ROUNDS, {
+      ours: () => roundOf({ server: on.broker, url: on.sessionUrl }),
+      bare: () => roundOf({ server: off.broker, url: off.sessionUrl }),
+    });
+    const least = { perSecond: 0.97, perCpuSecond: 0.97 };
+    return paceLines('reads', { ours, bare, what: 'the same with telemetry off', least });
   } finally {
-    await bare.server.stop();
-    await running.stop();
+    collector.close();
   }
 }
 
-function linesOf(
-  what: string,
-  broker: readonly Round[],
-  { bare, least }: { readonly bare: readonly Round[]; readonly least: number },
-): readonly BenchLine[] {
-  const line = (
-    name: string,
-    pick: (round: Round) => number,
-    goal: Pick<BenchLine, 'unit' | 'least' | 'most'>,
-  ): BenchLine => ({
-    name: `${what} ${name}`,
-    values: broker.map(pick),
-    beside: { what: 'bare node:http, same bytes, same load', values: bare.map(pick) },
-    ...goal,
-  });
-  return [
-    line('per second', (round) => round.perSecond, { unit: '1/s', least }),
-    line('per processor second', (round) => round.perCpuSecond, { unit: '1/s', least }),
-    line('p99', (round) => round.p99Ms, { unit: 'ms', most: 2 }),
-  ];
+async function roundOf({ server, url, headers = BenchBroker.headers }: Read): Promise<Round> {
+  const pace = paceUnder({ url, connections: CONNECTIONS, duration: ROUND_S, headers }, server);
+  const p99Ms = await p99While(url, headers, pace);
+  return { ...(await pace), p99Ms };
 }
 
-export async function load({ server, url, headers }: Contender): Promise<Round> {
-  const before = server.cpuSeconds();
-  const probe = new LatencyProbe(url, headers);
-  const result = await loadOf({ url, connections: CONNECTIONS, duration: ROUND_S, headers });
-  const p99Ms = await probe.stop();
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}: ${result.non2xx + result.errors} requests failed`);
-  const total = result.requests.total;
-  const perCpuSecond = total / (server.cpuSeconds() - before);
-  return { perSecond: total / result.duration, perCpuSecond, p99Ms };
+/** A bare node:http server that sends the same bytes as a session read, on the broker's processor. */
+export async function startBare({ sessionUrl, parts }: BenchBroker, env: Record<string, string> = {}): Promise<Read> {
+  const answer = await untilOk(sessionUrl, BenchBroker.headers);
+  const {
+    date: _date,
+    connection: _connection,
+    'keep-alive': _keepAlive,
+    ...headers
+  } = Object.fromEntries(answer.headers);
+  const file = join(parts.folder, 'answer.json');
+  await writeFile(file, JSON.stringify({ headers, body: await answer.text() }));
+  const port = await freePort();
+  const server = BenchProcess.of('bare-server', [String(port), file], { cpu: SERVER_CPU, env });
+  const url = `http://127.0.0.1:${port}/`;
+  await untilOk(url);
+  return { server, url };
 }

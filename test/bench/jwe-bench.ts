@@ -2,10 +2,12 @@ import { createPrivateKey, createPublicKey, diffieHellman, generateKeyPair, type
 import { promisify } from 'node:util';
 import { generateClientKey, importClientKey, importServerKey, openJwe, sealJwe } from '#libs/jwe';
 import type { BenchLine } from './bench-line.js';
-import { type Contender, paceOf } from './throughput.js';
+import { inTurns, type Pace, paceInLanes } from './rounds.js';
 
 const PLAINTEXT = Buffer.alloc(512, 'x');
 const IN_FLIGHT = 8;
+const ROUNDS = 15;
+const RUNS_PER_ROUND = 200;
 const SEALING = 'P-384 key pair + ECDH in node:crypto, with the same concurrency';
 const CPU = '1/s of a processor';
 const OPENING = 'epk import + ECDH in node:crypto, with the same concurrency';
@@ -28,8 +30,8 @@ interface Operations {
  */
 export async function benchJwe(): Promise<readonly BenchLine[]> {
   const { seal, open, bareSeal, bareOpen } = await operations();
-  const at = (run: Contender['run'], inFlight: number): Contender => ({ run, inFlight });
-  const paces = await paceOf({
+  const at = (run: () => Promise<unknown>, inFlight: number) => () => paceInLanes(RUNS_PER_ROUND, inFlight, run);
+  const paces = await inTurns(ROUNDS, {
     bareSeal: at(bareSeal, IN_FLIGHT),
     seal: at(seal, IN_FLIGHT),
     bareSealAlone: at(bareSeal, 1),
@@ -39,16 +41,21 @@ export async function benchJwe(): Promise<readonly BenchLine[]> {
     bareOpen: at(bareOpen, IN_FLIGHT),
     open: at(open, IN_FLIGHT),
   });
+  const line = (name: string, sides: readonly [readonly Pace[], readonly Pace[]], goal: Goal): BenchLine => {
+    const { what, unit = '1/s', ...least } = goal;
+    const [values = [], bare = []] = sides.map((rounds) =>
+      rounds.map(({ perSecond, perCpuSecond }) => (unit === CPU ? perCpuSecond : perSecond)),
+    );
+    return { name: `JWE ${name}`, unit, values, beside: { what, values: bare }, ...least };
+  };
+  const { seal: sealed, bareSeal: bareSealed, open: opened, bareOpen: bareOpened } = paces;
   return [
-    line('seal, 8 in flight', [paces.seal.perSecond, paces.bareSeal.perSecond], { what: SEALING, least: 0.85 }),
-    line('seal', [paces.seal.perCpuSecond, paces.bareSeal.perCpuSecond], { what: SEALING, least: 0.9, unit: CPU }),
-    line('seal, one at a time', [paces.sealAlone.perSecond, paces.bareSealAlone.perSecond], { what: SEALING }),
-    line('open, one at a time', [paces.openAlone.perSecond, paces.bareOpenAlone.perSecond], {
-      what: OPENING,
-      least: 0.7,
-    }),
-    line('open, 8 in flight', [paces.open.perSecond, paces.bareOpen.perSecond], { what: OPENING, least: 0.7 }),
-    line('open', [paces.open.perCpuSecond, paces.bareOpen.perCpuSecond], { what: OPENING, least: 0.85, unit: CPU }),
+    line('seal, 8 in flight', [sealed, bareSealed], { what: SEALING, least: 0.85 }),
+    line('seal', [sealed, bareSealed], { what: SEALING, least: 0.9, unit: CPU }),
+    line('seal, one at a time', [paces.sealAlone, paces.bareSealAlone], { what: SEALING }),
+    line('open, one at a time', [paces.openAlone, paces.bareOpenAlone], { what: OPENING, least: 0.7 }),
+    line('open, 8 in flight', [opened, bareOpened], { what: OPENING, least: 0.7 }),
+    line('open', [opened, bareOpened], { what: OPENING, least: 0.85, unit: CPU }),
   ];
 }
 
@@ -56,14 +63,6 @@ interface Goal {
   readonly what: string;
   readonly unit?: string;
   readonly least?: number;
-}
-
-function line(
-  name: string,
-  [values, bare]: readonly [ours: readonly number[], bare: readonly number[]],
-  { what, unit = '1/s', ...least }: Goal,
-): BenchLine {
-  return { name: `JWE ${name}`, unit, values, beside: { what, values: bare }, ...least };
 }
 
 async function operations(): Promise<Operations> {

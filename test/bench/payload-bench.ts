@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { importPaymentKey, sealJwe } from '#libs/jwe';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
-import { LatencyProbe } from './latency-probe.js';
-import { loadOf } from './load-generator.js';
+import { loadOf, p99While } from './requests.js';
+import { inTurns } from './rounds.js';
 
 const ROUNDS = 5;
 const ROUND_S = 3;
@@ -20,26 +21,16 @@ interface Round {
  * and payloads affect each other within one process, not how they share few processors.
  */
 export async function benchPayloads(): Promise<readonly BenchLine[]> {
-  const [running, other] = [await BenchBroker.start(), await BenchBroker.start()];
-  try {
-    const rounds: Record<'idle' | 'own' | 'foreign', Round[]> = { idle: [], own: [], foreign: [] };
-    for (let round = 0; round <= ROUNDS; round += 1) {
-      const idle = await readsAlone(running);
-      const own = await readsBesideDecrypts(running, running);
-      const foreign = await readsBesideDecrypts(running, other);
-      if (round === 0) continue;
-      rounds.idle.push(idle);
-      rounds.own.push(own);
-      rounds.foreign.push(foreign);
-    }
-    return linesOf(rounds);
-  } finally {
-    await other.stop();
-    await running.stop();
-  }
-}
-
-function linesOf({ idle, own, foreign }: Record<'idle' | 'own' | 'foreign', readonly Round[]>): readonly BenchLine[] {
+  await using running = await BenchBroker.start();
+  await using other = await BenchBroker.start();
+  const { idle, own, foreign } = await inTurns(ROUNDS, {
+    idle: async () => {
+      const p99Ms = await p99While(running.sessionUrl, BenchBroker.headers, pause(ROUND_S * 1_000));
+      return { p99Ms, decryptsPerSecond: 0 };
+    },
+    own: () => readsBesideDecrypts(running, running),
+    foreign: () => readsBesideDecrypts(running, other),
+  });
   const p99 = (rounds: readonly Round[]): readonly number[] => rounds.map(({ p99Ms }) => p99Ms);
   const line = { unit: 'ms', values: p99(own), most: 2 };
   return [
@@ -49,17 +40,10 @@ function linesOf({ idle, own, foreign }: Record<'idle' | 'own' | 'foreign', read
   ];
 }
 
-async function readsAlone({ sessionUrl }: BenchBroker): Promise<Round> {
-  const probe = new LatencyProbe(sessionUrl, BenchBroker.headers);
-  await new Promise((resolve) => setTimeout(resolve, ROUND_S * 1_000));
-  return { p99Ms: await probe.stop(), decryptsPerSecond: 0 };
-}
-
 async function readsBesideDecrypts(running: BenchBroker, decrypting: BenchBroker): Promise<Round> {
-  const jwe = await sealJwe(PLAINTEXT, await importPaymentKey(decrypting.publicJwk));
-  const probe = new LatencyProbe(running.sessionUrl, BenchBroker.headers);
+  const jwe = await sealJwe(PLAINTEXT, await importPaymentKey(decrypting.parts.publicJwk));
   // The load generator has its own thread: the probe must not wait for it.
-  const result = await loadOf({
+  const load = loadOf({
     url: `${decrypting.url}/v1/merchants/shop/payloads/decrypt`,
     method: 'POST',
     headers: { ...BenchBroker.headers, 'content-type': 'application/json' },
@@ -68,9 +52,6 @@ async function readsBesideDecrypts(running: BenchBroker, decrypting: BenchBroker
     duration: ROUND_S,
     workers: 1,
   });
-  const p99Ms = await probe.stop();
-  if (result['2xx'] === 0 || result.non2xx + result.errors > 0) {
-    throw new Error(`decrypt: ${result.non2xx + result.errors} failed of ${result.requests.total}`);
-  }
-  return { p99Ms, decryptsPerSecond: result.requests.average };
+  const p99Ms = await p99While(running.sessionUrl, BenchBroker.headers, load);
+  return { p99Ms, decryptsPerSecond: (await load).requests.average };
 }

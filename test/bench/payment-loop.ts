@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Session, SessionBroker, SessionRejected } from '#libs/client';
+import { atPace } from './rounds.js';
 
 export interface PaymentLoop {
   readonly brokerUrl: string;
@@ -44,12 +44,8 @@ export async function payInLoop(loop: PaymentLoop): Promise<PaymentReport> {
       failed.push(`operation ${number}: ${String(error)}`);
     }
   };
-  const started: Promise<void>[] = [];
-  for (let number = 1; number <= loop.operations && loop.until?.aborted !== true; number += 1) {
-    started.push(pay(number));
-    await pause(loop.everyMs);
-  }
-  await Promise.all(started);
+  const isWanted = (started: number): boolean => started < loop.operations && loop.until?.aborted !== true;
+  await atPace(1_000 / loop.everyMs, pay, isWanted);
   await client.close();
   return { failed, generations: generations.size, rejections };
 }

@@ -1,57 +1,67 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort, RedisProcess } from '#libs/testing';
+import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 import { untilOk } from './bench-process.js';
 
-const RUNS = 5;
-const REST_MS = 5_000;
-const MIB = 1_048_576;
-const root = dirname(dirname(dirname(dirname(import.meta.filename))));
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 /** From `npm start` to the first readable session, and the broker alone with its session in Redis. */
 export async function benchStart(): Promise<readonly BenchLine[]> {
-  const npmStart = await inRounds(startToFirstSession);
-  const npm = await inRounds(() => secondsOf('npm', ['exec', '--', 'node', '-e', '0']));
+  const npmStart = await times(5, startToFirstSession);
+  const npm = await times(5, () => secondsOf('npm', ['exec', '--', 'node', '-e', '0']));
+  await using broker = await BenchBroker.start({ hasRedis: true });
+  const cpuSeconds: number[] = [];
+  const ready = await times(5, async () => {
+    const seconds = await broker.restart();
+    cpuSeconds.push(broker.broker.cpuSeconds());
+    return seconds;
+  });
+  await pause(5_000);
+  const residentMib = broker.broker.residentMib();
   return [
     { name: 'npm start to first session', unit: 's', values: npmStart, most: 1.5 },
     { name: 'npm running a script that does nothing', unit: 's', values: npm },
-    ...(await benchBroker()),
+    { name: 'broker to ready', unit: 's', values: ready, most: 0.8 },
+    { name: 'processor time until then', unit: 's', values: cpuSeconds },
+    { name: 'node that does nothing', unit: 's', values: await times(5, bareStart) },
+    { name: 'memory of it', unit: 'MiB', values: [residentMib], most: 90 },
   ];
 }
 
-/** As `npm run start:broker` starts it. */
-async function benchBroker(): Promise<readonly BenchLine[]> {
-  const redis = await RedisProcess.start();
-  const running = await BenchBroker.start({ store: `{ type: redis, url: '${redis.url}' }` });
+/**
+ * A replica started as in the image, with a session already in Redis: how long until it is ready, how many create calls
+ * it makes, and how much memory it takes at rest.
+ */
+export async function benchRestart(): Promise<readonly BenchLine[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
   try {
-    const cpuSeconds: number[] = [];
-    const ready = await inRounds(async () => {
-      const seconds = await running.restart();
-      cpuSeconds.push(running.broker.cpuSeconds());
-      return seconds;
-    });
-    await pause(REST_MS);
-    const residentMib = running.broker.residentBytes() / MIB;
-    const bare = await inRounds(() => secondsOf(process.execPath, ['-e', '0']));
+    const image = join(folder, 'image');
+    execFileSync(process.execPath, [join(ROOT, 'tools', 'assemble-image.mjs'), image], { cwd: ROOT });
+    await using broker = await BenchBroker.start({ root: image, http: 'docs: false', hasRedis: true });
+    const ready = await times(7, () => broker.restart());
+    await pause(10_000);
+    const residentMib = broker.broker.residentMib();
+    const further = (await broker.createCalls()) - 1;
     return [
-      { name: 'broker to ready', unit: 's', values: ready, most: 0.8 },
-      { name: 'processor time until then', unit: 's', values: cpuSeconds },
-      { name: 'node that does nothing', unit: 's', values: bare },
+      { name: 'image to ready', unit: 's', values: ready, most: 0.8 },
+      { name: 'node that does nothing', unit: 's', values: await times(7, bareStart) },
+      { name: 'create calls of them', unit: 'calls', values: [further], most: 0 },
       { name: 'memory of it', unit: 'MiB', values: [residentMib], most: 90 },
     ];
   } finally {
-    await running.stop();
-    await redis.stop();
+    await rm(folder, { recursive: true });
   }
 }
 
-async function inRounds(measure: () => Promise<number>): Promise<readonly number[]> {
+async function times(runs: number, measure: () => Promise<number>): Promise<readonly number[]> {
   const measured: number[] = [];
-  for (let run = 0; run < RUNS; run += 1) measured.push(await measure());
+  for (let run = 0; run < runs; run += 1) measured.push(await measure());
   return measured;
 }
 
@@ -65,7 +75,7 @@ async function startToFirstSession(): Promise<number> {
     DEMO_EGRESS_MANAGEMENT_PORT: '0',
   };
   const startedAt = performance.now();
-  const demo = spawn('npm', ['start'], { cwd: root, env: { ...process.env, ...ports }, detached: true });
+  const demo = spawn('npm', ['start'], { cwd: ROOT, env: { ...process.env, ...ports }, detached: true });
   try {
     // Ready means that the one merchant's session can be read.
     await untilOk(`http://127.0.0.1:${management}/readyz`);
@@ -75,9 +85,11 @@ async function startToFirstSession(): Promise<number> {
   }
 }
 
+const bareStart = (): Promise<number> => secondsOf(process.execPath, ['-e', '0']);
+
 async function secondsOf(command: string, args: readonly string[]): Promise<number> {
   const startedAt = performance.now();
-  await once(spawn(command, args, { cwd: root }), 'exit');
+  await once(spawn(command, args, { cwd: ROOT }), 'exit');
   return (performance.now() - startedAt) / 1_000;
 }
 

@@ -14,7 +14,7 @@ const GOAL_KIB = 20;
 /** How soon all watchers have a new session, and what a watcher costs. */
 export async function benchWatchers(): Promise<readonly BenchLine[]> {
   // Each round rejects a session that is young and good, which looks like the work of a rival.
-  const running = await BenchBroker.start({
+  await using running = await BenchBroker.start({
     session: 'foreignAuthorizerPause: 10s',
     // All of them come from one address.
     http: `connections: { max: ${WATCHERS + OPENING}, perAddress: ${WATCHERS + OPENING} }`,
@@ -49,15 +49,14 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
     ];
   } finally {
     for (const watcher of watchers) watcher.close();
-    await running.stop();
   }
 }
 
 /** Without the young generation of the heap: under load its size does not depend on the number of watchers. */
-async function usedBytes({ broker, managementUrl }: BenchBroker): Promise<number> {
-  const metrics = await (await fetch(`${managementUrl}/metrics`)).text();
+async function usedBytes({ broker, parts }: BenchBroker): Promise<number> {
+  const metrics = await (await fetch(`${parts.managementUrl}/metrics`)).text();
   const young = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)$/m.exec(metrics)?.[1];
-  return broker.residentBytes() - Number(young);
+  return broker.residentMib() * 1_048_576 - Number(young);
 }
 
 async function renewal(
