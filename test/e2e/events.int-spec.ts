@@ -2,7 +2,6 @@ import type { Test } from 'supertest';
 import { endedAfterEach, eventually } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
-import { TIME_PASSES } from './session-document.js';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -29,7 +28,8 @@ describe('following a session by events', () => {
     const first = await stream.next();
     const { body } = await running.as(TOKENS.checkout).get(SESSION).expect(200);
     const { generation } = body as { generation: number };
-    expect(first).toEqual({ id: String(generation), session: { ...(body as object), ...TIME_PASSES } });
+    const left = { expiresInMs: expect.any(Number), renewInMs: expect.any(Number) };
+    expect(first).toEqual({ id: String(generation), session: { ...(body as object), ...left } });
     const newer = await reject(running, generation);
     expect((await stream.next())?.session['generation']).toBe(newer);
     // An id that nobody has issued counts as none: it is one of another installation.
@@ -61,20 +61,7 @@ describe('following a session by events', () => {
 
 const HANDOVERS = '/v1/merchants/shop/session/handovers';
 
-/** Everything that a stream sends until `isEnough`, as text. */
-async function streamed(response: Response, isEnough: (text: string) => boolean): Promise<string> {
-  if (response.body === null) throw new Error('the answer has no body');
-  let text = '';
-  for await (const chunk of response.body) {
-    text += Buffer.from(chunk as Uint8Array).toString();
-    if (isEnough(text)) return text;
-  }
-  return text;
-}
-
 const answer = (broker: RunningBroker, body: object): Test => broker.as(TOKENS.payments).post(HANDOVERS).send(body);
-const sessionsIn = (text: string): number => text.split('event: session').length - 1;
-
 describe('the events of a hand-over', () => {
   const started = endedAfterEach();
   const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
@@ -87,33 +74,32 @@ describe('the events of a hand-over', () => {
       // Half its life is left at the renewal.
       session: '{ renewBefore: 6s, handover: 5s }',
     });
-    const [participant, other] = [await running.get(`${EVENTS}?handover=true`), await running.get(EVENTS)];
-    const isTold = (text: string): boolean => /event: handover\ndata: [^\n]*\n\n/.test(text);
-    if (participant.body === null) throw new Error('the answer has no body');
-    const reading = participant.body.getReader();
-    let text = '';
-    const readOn = async (): Promise<void> => {
-      const { value } = await reading.read();
-      if (value === undefined) throw new Error('the stream has ended');
-      text += Buffer.from(value).toString();
-    };
-    while (!isTold(text)) await readOn();
-    const [, data = '{}'] = /event: handover\ndata: ([^\n]*)/.exec(text) ?? [];
-    const notice = JSON.parse(data) as Readonly<Record<string, unknown>>;
-    expect(notice).toEqual({
-      merchant: 'shop',
-      generation: expect.any(Number),
-      holdForMs: expect.any(Number),
-      at: expect.any(String),
-      participant: expect.any(String),
-    });
-    expect(sessionsIn(text)).toBe(1);
-    const { generation, participant: me } = notice;
+    const headers = { authorization: `Bearer ${TOKENS.payments}` };
+    const [participant, other] = await Promise.all(
+      ['?handover=true', ''].map((query) => EventStream.open(running.url + EVENTS + query, headers)),
+    );
+    const first = await participant?.next();
+    const { event, data: notice } = (await participant?.nextOfAny()) ?? {};
+    expect([event, notice]).toEqual([
+      'handover',
+      {
+        merchant: 'shop',
+        generation: expect.any(Number),
+        holdForMs: expect.any(Number),
+        at: expect.any(String),
+        participant: expect.any(String),
+      },
+    ]);
+    const { generation, participant: me } = notice ?? {};
     await answer(running, { generation, participant: me }).expect(204).expect('cache-control', 'no-store');
-    while (sessionsIn(text) < 2) await readOn();
-    expect(text).toContain(`id: ${String(generation)}\n`);
-    await reading.cancel();
-    expect(await streamed(other, (all) => sessionsIn(all) === 2)).not.toContain('handover');
+    expect((await participant?.next())?.id).toBe(String(generation));
+    const events = [await other?.nextOfAny(), await other?.nextOfAny()];
+    expect(events.map((it) => [it?.event, it?.id])).toEqual([
+      ['session', first?.id],
+      ['session', String(generation)],
+    ]);
+    participant?.vanish();
+    other?.vanish();
     const awaited = running.lines.filter((line) => line.includes('"handover_awaited"'));
     expect(awaited.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(['ready']);
   });
