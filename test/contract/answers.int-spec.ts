@@ -146,6 +146,37 @@ describe('the answers of a broker', () => {
     expectAsSaid(said, headers, body);
   });
 
+  /** Who of those that have no more than one permission each, and of `payments`, which has all but one, is let in. */
+  const readers = ['checkout', 'payments'];
+  const allowed: Record<string, readonly string[]> = {
+    rejectSession: ['payments'],
+    renewSession: ['oncall'],
+    encryptPayload: ['reporting', 'payments'],
+    decryptPayload: ['payments'],
+    openNotification: ['payments'],
+  };
+
+  it.each(operations.filter(({ path }) => path.includes('{merchant}')))(
+    '$name is for callers with its permission for this merchant, and for nobody else',
+    async ({ method, path, operation }) => {
+      const statusFor = async (token: string, merchant: string): Promise<number> => {
+        const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+        const body = method === 'get' ? {} : { body: operation.operationId === 'renewSession' ? '' : '{}' };
+        const gone = new AbortController();
+        const asked = { method: method.toUpperCase(), headers, signal: gone.signal, ...body };
+        const { status } = await fetch(broker.url + path.replace('{merchant}', merchant), asked);
+        gone.abort();
+        return status;
+      };
+      const letIn: string[] = [];
+      for (const caller of ['checkout', 'reporting', 'oncall', 'payments'] as const) {
+        if ((await statusFor(TOKENS[caller], 'shop')) !== 403) letIn.push(caller);
+        expect(await statusFor(TOKENS[caller], 'hidden')).toBe(403);
+      }
+      expect(letIn).toEqual(allowed[operation.operationId] ?? readers);
+    },
+  );
+
   it.each(cases.filter(({ said }) => isStream(said)))(
     '$name streams what the contract says',
     async ({ path, said }) => {

@@ -3,6 +3,12 @@ export interface StreamedEvent {
   readonly session: Record<string, unknown>;
 }
 
+interface AnyEvent {
+  readonly event: string;
+  readonly id: string;
+  readonly data: Record<string, unknown>;
+}
+
 /** A consumer's end of an event stream, read with its own loop: the SDK's parser is not trusted here. */
 export class EventStream {
   readonly response: Response;
@@ -25,12 +31,19 @@ export class EventStream {
   /** The next session; undefined if the stream has ended properly. */
   async next(): Promise<StreamedEvent | undefined> {
     for (;;) {
+      const found = await this.nextOfAny();
+      if (found === undefined || found.event === 'session') return found && { id: found.id, session: found.data };
+    }
+  }
+
+  /** The next event, whatever it tells. */
+  async nextOfAny(): Promise<AnyEvent | undefined> {
+    for (;;) {
       const block = await this.#block();
       if (block === undefined) return undefined;
       const fields = new Map(block.split('\n').map((line) => splitField(line)));
-      if (fields.get('event') !== 'session') continue;
-      const session = JSON.parse(fields.get('data') ?? '') as Record<string, unknown>;
-      return { id: fields.get('id') ?? '', session };
+      const [event, id = ''] = [fields.get('event'), fields.get('id')];
+      if (event !== undefined) return { event, id, data: JSON.parse(fields.get('data') ?? '') as AnyEvent['data'] };
     }
   }
 

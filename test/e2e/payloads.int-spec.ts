@@ -8,6 +8,8 @@ import { problem, RunningBroker, TOKENS } from './running-broker.js';
 const SESSION = '/v1/merchants/shop/session';
 const ENCRYPT = '/v1/merchants/shop/payloads/encrypt';
 const DECRYPT = '/v1/merchants/shop/payloads/decrypt';
+const OPEN = '/v1/merchants/shop/notifications/open';
+const SEALED = { 'content-type': 'text/plain', 'x-encrypted_body': 'true' };
 const MAX_PLAINTEXT_BYTES = 65_536;
 
 interface Sealed {
@@ -68,40 +70,27 @@ describe('payloads', () => {
   }
 
   /** Sealed to the current client key by someone who has its public half. */
-  async function sealedToClient(plaintext: Uint8Array, jwk?: object): Promise<string> {
-    const known = await read<{ jwk: object }>('/v1/merchants/shop/client-key');
-    return sealJwe(plaintext, await importPaymentKey(jwk ?? known.jwk));
+  async function sealedToClient(plaintext: Uint8Array): Promise<string> {
+    const { jwk } = await read<{ jwk: object }>('/v1/merchants/shop/client-key');
+    return sealJwe(plaintext, await importPaymentKey(jwk));
   }
 
-  it('go to the gateway and come back as they were', async () => {
+  it('go to the gateway and come back as they were, text and any other bytes', async () => {
     const plaintext = '{"сума":"100.00 ₴","note":"🙂\\u0000"}';
     const { jwe, generation } = await encrypt({ plaintext });
     expect(generation).toBe((await read<Sealed>(SESSION)).generation);
     expect(await decrypt({ jwe: await throughTheGateway(jwe) })).toEqual({ plaintext, encoding: 'utf8' });
+    const bytes = { plaintext: randomBytes(1_000).toString('base64'), encoding: 'base64' };
+    expect(await decrypt({ jwe: await throughTheGateway((await encrypt(bytes)).jwe) })).toEqual(bytes);
   });
 
-  it('may be any bytes, as base64', async () => {
-    const bytes = randomBytes(1_000);
-    const { jwe } = await encrypt({ plaintext: bytes.toString('base64'), encoding: 'base64' });
-    const answer = await decrypt({ jwe: await throughTheGateway(jwe) });
-    expect(answer).toEqual({ plaintext: bytes.toString('base64'), encoding: 'base64' });
-  });
-
-  it('may be 64 KiB of text, each character of which JSON has to escape', async () => {
-    const { jwe } = await encrypt({ plaintext: '"'.repeat(MAX_PLAINTEXT_BYTES) });
-    expect(jwe.length).toBeGreaterThan(MAX_PLAINTEXT_BYTES);
+  it('may be 64 KiB of text, however JSON escapes it, as json.dumps of Python and json_encode of PHP do', async () => {
+    const escaped = '\\u0457'.repeat(MAX_PLAINTEXT_BYTES / 2);
+    const { jwe } = bodyOf<Sealed>(await ask(broker, ENCRYPT, `{"plaintext":"${escaped}"}`).expect(200));
+    expect(jwe.length).toBeGreaterThan((4 / 3) * MAX_PLAINTEXT_BYTES);
     const largest = await decrypt({ jwe: await sealedToClient(Buffer.alloc(MAX_PLAINTEXT_BYTES, '"')) });
     expect(largest.plaintext).toHaveLength(MAX_PLAINTEXT_BYTES);
   });
-
-  it.each([['Cyrillic, as json.dumps of Python and json_encode of PHP write it', 'ї'.repeat(MAX_PLAINTEXT_BYTES / 2)]])(
-    'may be 64 KiB of text, however JSON escapes it: %s',
-    async (_what, plaintext) => {
-      const escaped = [...plaintext].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-      const { jwe } = bodyOf<Sealed>(await ask(broker, ENCRYPT, `{"plaintext":"${escaped.join('')}"}`).expect(200));
-      expect(jwe.length).toBeGreaterThan((4 / 3) * MAX_PLAINTEXT_BYTES);
-    },
-  );
 
   it('are refused beyond 64 KiB', async () => {
     const plaintext = 'a'.repeat(MAX_PLAINTEXT_BYTES + 1);
@@ -110,66 +99,49 @@ describe('payloads', () => {
     await ask(broker, ENCRYPT, huge).expect(413).expect(problem('payload_too_large'));
     const jwe = `${'a'.repeat(MAX_PLAINTEXT_BYTES * 1.5)}....`;
     await ask(broker, DECRYPT, { jwe }).expect(413).expect(problem('jwe_too_large'));
+    await ask(broker, OPEN, { headers: {}, body: plaintext }).expect(413);
   });
 
-  it('are sealed to another recipient when one is given, and then name no generation', async () => {
+  it('are sealed to another recipient when one is given, naming no generation, but never to a private key', async () => {
     const { privateJwk, publicJwk } = await generateClientKey();
     const sealed = await encrypt({ plaintext: '{"cvv":"123"}', recipient: publicJwk });
     expect(Object.keys(sealed)).toEqual(['jwe']);
     const opened = await openJwe(sealed.jwe, [await importClientKey(privateJwk)]);
     expect(Buffer.from(opened.plaintext).toString()).toBe('{"cvv":"123"}');
-  });
-
-  it('sealed to the key before the present one still open', async () => {
-    const jwe = await sealedToClient(Buffer.from('late answer'), broker.olderPublicJwk);
-    expect(await decrypt({ jwe })).toEqual({ plaintext: 'late answer', encoding: 'utf8' });
-  });
-
-  it('need a permission each', async () => {
-    const body = { plaintext: 'a', jwe: 'a....' };
-    await broker.as(TOKENS.reporting).post(DECRYPT).send(body).expect(403);
-    await broker.as(TOKENS.checkout).post(ENCRYPT).send(body).expect(403);
-    await broker.as(TOKENS.reporting).post(ENCRYPT).send({ plaintext: 'a' }).expect(200);
-    await ask(broker, '/v1/merchants/hidden/payloads/decrypt', body).expect(403);
-  });
-
-  const refusals: Record<string, [path: string, body: object | string, status: number, code: string]> = {
-    'a plaintext that is not text': [ENCRYPT, { plaintext: { amount: 1 } }, 400, 'invalid_request'],
-    'a jwe with a line break': [DECRYPT, { jwe: 'a.b.c.d\n.e' }, 400, 'jwe_malformed'],
-  };
-
-  it.each(Object.entries(refusals))('are refused with %s', async (_name, [path, body, status, code]) => {
-    await ask(broker, path, body).expect(status).expect(problem(code));
-  });
-
-  it('are not sealed to a private key, and the answer does not repeat it', async () => {
-    const { privateJwk } = await generateClientKey();
     const { text } = await ask(broker, ENCRYPT, { plaintext: 'a', recipient: privateJwk }).expect(400);
     expect(text).toContain('jwk_invalid');
     expect(text).not.toContain(privateJwk['d']);
   });
 
-  it('sealed to somebody else, and damaged ones, are the same refusal', async () => {
-    const { publicJwk } = await generateClientKey();
-    const foreign = await sealedToClient(Buffer.from('a'), publicJwk);
-    const own = await sealedToClient(Buffer.from('a'));
-    const damaged = own.replace(
-      /\.(.)([^.]*)$/,
-      (_all, first: string, rest: string) => `.${first === 'A' ? 'B' : 'A'}${rest}`,
-    );
-    const bodies = await Promise.all(
-      [foreign, damaged].map(async (jwe) => {
-        const { text } = await ask(broker, DECRYPT, { jwe }).set('x-request-id', 'same').expect(422);
-        return text;
-      }),
-    );
-    expect(bodies[1]).toEqual(bodies[0]);
+  describe('that came as a notification', () => {
+    const operation = {
+      ...{ type: 'PURCHASE', coinAmount: 100, merchantId: 'm-1', status: 'SUCCESS', novel: 'x'.repeat(60_000) },
+      ecomOperationId: 'canary-operation',
+    };
+    const open = (notification: object): Test => ask(broker, OPEN, notification);
+
+    it('are passed on as they are when they came in clear, and opened when they came sealed', async () => {
+      const content = JSON.stringify(operation);
+      const opened = { kind: 'direct_payment', content: operation };
+      await open({ headers: {}, body: content }).expect(200, { ...opened, sealed: false });
+      const body = await sealedToClient(Buffer.from(content));
+      await open({ headers: SEALED, body }).expect(200, { ...opened, sealed: true });
+    });
+
+    it('are refused by the name of a faulty member, and by their seal', async () => {
+      const unnamed = JSON.stringify({ ...operation, status: '' });
+      const refused = await open({ headers: {}, body: unnamed }).expect(422).expect(problem('notification_invalid'));
+      expect(refused.body).toMatchObject({ detail: 'status must be a text that is not empty' });
+      await open({ headers: SEALED, body: '{}' }).expect(400).expect(problem('jwe_malformed'));
+      const body = await sealedToClient(Buffer.from([0xff]));
+      await open({ headers: SEALED, body }).expect(422).expect(problem('notification_invalid'));
+    });
   });
 
   it('leave no trace in the log', () => {
     const log = broker.lines.join('');
     expect(log).toContain('jwk_invalid');
-    for (const trace of ['late answer', '100.00', '"cvv"', 'eyJhbGci']) expect(log).not.toContain(trace);
+    for (const trace of ['100.00', '"cvv"', 'eyJhbGci', 'canary-operation']) expect(log).not.toContain(trace);
   });
 });
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request as requestTls } from 'node:https';
@@ -24,8 +23,6 @@ const HIDDEN = '/v1/merchants/hidden/session';
 const DECRYPT = '/v1/merchants/shop/payloads/decrypt';
 const KEY_FILES = '[shop.jwk.json, shop-older.jwk.json]';
 
-const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
-
 type Key = Awaited<ReturnType<typeof generateClientKey>>;
 
 describe('a running broker whose files change', () => {
@@ -48,7 +45,6 @@ describe('a running broker whose files change', () => {
       .then((answer) => membersOf(answer)['generation']);
   const reject = (rejected: unknown): Test =>
     broker.as(TOKENS.payments).post(`${SESSION}/rejections`).send({ generation: rejected }).expect(200);
-  const expectReady = (): Test => request(broker.managementUrl).get('/readyz').expect(200);
   const onboard = (id: string, serviceCode: string, { publicJwk }: Key): Promise<unknown> =>
     broker.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs: LASTING_SESSION_MS });
   const told = (message: string): Record<string, unknown>[] =>
@@ -78,22 +74,14 @@ describe('a running broker whose files change', () => {
     await broker.reload();
   }
 
-  it('serves a new merchant after one create call, and makes none for the others', async () => {
+  it('serves a new merchant, and none that is removed, at one create call and without any for the others', async () => {
     await start();
     const before = await generation();
     await generation(HIDDEN, TOKENS.admin);
     await read(KIOSK, TOKENS.admin).expect(404);
     await addKiosk();
-    expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
-    expect(await generation()).toBe(before);
-    expect(await broker.createCalls()).toBe(3);
-    await expectReady();
-  });
-
-  it('no longer knows a removed merchant, and ends the streams that follow it', async () => {
-    await start();
-    await addKiosk();
     await generation(KIOSK, TOKENS.admin);
+    await request(broker.managementUrl).get('/readyz').expect(200);
     const headers = { authorization: `Bearer ${TOKENS.admin}` };
     const stream = await EventStream.open(`${broker.url}${KIOSK}/events`, headers);
     expect((await stream.next())?.session['merchant']).toBe('kiosk');
@@ -101,8 +89,7 @@ describe('a running broker whose files change', () => {
     await broker.reload();
     expect(await stream.next()).toBeUndefined();
     await read(KIOSK, TOKENS.admin).expect(404);
-    const { body } = await read('/v1/merchants', TOKENS.admin).expect(200);
-    expect((body as { merchants: { id: string }[] }).merchants.map(({ id }) => id)).toEqual(['shop', 'hidden']);
+    expect([await generation(), await broker.createCalls()]).toEqual([before, 3]);
   });
 
   it('opens payloads of the running session with its key, which is no longer configured, and makes no create call', async () => {
@@ -139,35 +126,9 @@ describe('a running broker whose files change', () => {
     });
   });
 
-  it('keeps everything as it was when a file has a fault, and takes the mended file', async () => {
-    await start();
-    const before = await generation();
-    await generation(HIDDEN, TOKENS.admin);
-    await put('shop.jwk.json', '{"kty": "EC", "d": "canary-of-a-key"');
-    await broker.edit([sha256(TOKENS.checkout), sha256('other')]);
-    await broker.reload();
-    expect(await generation()).toBe(before);
-    const [line] = told('the changed configuration is not taken');
-    expect(line?.['faults']).toEqual([
-      {
-        path: 'merchants[0].clientKeyFiles[0]',
-        line: expect.any(Number) as number,
-        problem: expect.stringContaining('is not JSON') as string,
-      },
-    ]);
-    expect(broker.lines.join('')).not.toContain('canary-of-a-key');
-    await putKey('shop.jwk.json', await generateClientKey());
-    await broker.reload();
-    await read().expect(401);
-    await read(SESSION, 'other').expect(200);
-    expect(await broker.createCalls()).toBe(2);
-  });
-
   it('tells in the list and on the page that a change is refused or waits for the next start, and no longer than that', async () => {
     await start();
     const listed = async (): Promise<unknown> => membersOf(await read('/v1/merchants').expect(200))['configuration'];
-    const shown = async (): Promise<unknown> =>
-      membersOf(await request(broker.managementUrl).get('/status.json').expect(200))['replica'];
     expect(await listed()).toBeUndefined();
     await broker.edit(['{ type: memory }', '{ type: memory, keyPrefix: x }']);
     await broker.reload();
@@ -181,18 +142,11 @@ describe('a running broker whose files change', () => {
       advice: 'nothing to do tonight: restart in office hours, once session-broker doctor is green',
       runbook: 'config-reload-failed',
     });
-    expect(await shown()).toMatchObject({
-      refusedChange: { since: expect.any(Number) as number, faults: 1, text: '1 fault: log.level' },
-      awaitingRestart: ['store'],
-      restartAdvice: {
-        text: 'nothing to do tonight: restart in office hours, once session-broker doctor is green',
-        runbook: 'config-reload-failed',
-      },
-    });
+    const { body: page } = await request(broker.managementUrl).get('/status.json').expect(200);
+    expect(page).toMatchObject({ replica: { refusedChange: { faults: 1 }, awaitingRestart: ['store'] } });
     await broker.edit(['level: loud', 'level: debug'], ['{ type: memory, keyPrefix: x }', '{ type: memory }']);
     await broker.reload();
     expect(await listed()).toBeUndefined();
-    expect(await shown()).not.toHaveProperty('refusedChange');
   });
 
   describe('and that speaks TLS', () => {
@@ -214,23 +168,18 @@ describe('a running broker whose files change', () => {
       agents.push(agent);
       return agent;
     };
-    const ask = (
-      agent: Agent,
-    ): Promise<{ status?: number; port?: number; fingerprint?: string; connection?: string }> =>
+    interface Told {
+      readonly status: number | undefined;
+      readonly port: number | undefined;
+      readonly fingerprint: string | undefined;
+    }
+    const ask = (agent: Agent): Promise<Told> =>
       new Promise((resolve, reject) => {
         requestTls(broker.url + SESSION, { agent, headers: { prefer: 'wait=60' } }, (response) => {
           const socket = response.socket as TLSSocket;
           const { localPort: port } = socket;
           const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
-          const { statusCode: status, headers } = response;
-          response.resume().on('end', () =>
-            resolve({
-              ...(status === undefined ? {} : { status }),
-              ...(port === undefined ? {} : { port }),
-              ...(fingerprint === undefined ? {} : { fingerprint }),
-              ...(headers.connection === undefined ? {} : { connection: headers.connection }),
-            }),
-          );
+          response.resume().on('end', () => resolve({ status: response.statusCode, port, fingerprint }));
         })
           .on('error', reject)
           .end();

@@ -43,7 +43,6 @@ export interface BrokerSetUp {
   readonly gateway?: string;
   /** Its section `session`, in flow style. */
   readonly session?: string;
-  readonly docs?: boolean;
   /** The section `store`, in flow style. */
   readonly store?: string;
   /** Further members of the section `http`, in flow style. */
@@ -175,7 +174,7 @@ export class RunningBroker {
 function configurationText(sandboxUrl: string, setUp: BrokerSetUp): string {
   const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
   const text = `
-http: { host: 127.0.0.1, port: 0, docs: ${setUp.docs ?? true}${setUp.http === undefined ? '' : `, ${setUp.http}`} }
+http: { host: 127.0.0.1, port: 0, docs: true${setUp.http === undefined ? '' : `, ${setUp.http}`} }
 management: { host: 127.0.0.1, port: 0 }
 store: ${setUp.store ?? '{ type: memory }'}
 auth:

@@ -1,8 +1,5 @@
 import { aServerPublicKey } from '#libs/testing';
 
-/** What differs between two answers with the same session. */
-export const TIME_PASSES = { expiresInMs: expect.any(Number) as number, renewInMs: expect.any(Number) as number };
-
 /** What a fake broker answers: one session, in the form of the contract. */
 export function sessionDocument(): Record<string, unknown> {
   const at = (ms: number): string => new Date(Date.now() + ms).toISOString();

@@ -1,10 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { endedAfterEach, LoopbackServer, TestAuthority } from '#libs/testing';
 
@@ -14,8 +9,8 @@ const run = promisify(execFile);
 const OBEYED_BY_NODE = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
 
 /** What a program prints in a separate process: Node.js reads its variables there, and not a test's copy of them. */
-async function printed(program: string, values: readonly string[], variables: NodeJS.ProcessEnv): Promise<string> {
-  const options = { cwd: ROOT, env: { ...process.env, ...variables }, timeout: 60_000 };
+async function output(program: string, ...values: string[]): Promise<string> {
+  const options = { cwd: ROOT, env: { ...process.env, ...OBEYED_BY_NODE }, timeout: 60_000 };
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program, ...values], options);
   return stdout.trim();
 }
@@ -51,8 +46,6 @@ describe('where NODE_TLS_REJECT_UNAUTHORIZED is 0', () => {
     return `https://127.0.0.1:${server.port}`;
   };
 
-  const output = (program: string, ...values: string[]): Promise<string> => printed(program, values, OBEYED_BY_NODE);
-
   beforeEach(() => (asked = 0));
 
   it('the keys of an issuer are taken only from whom the authority vouches for', async () => {
@@ -67,35 +60,5 @@ describe('where NODE_TLS_REJECT_UNAUTHORIZED is 0', () => {
     const end = await output(THROUGH_PROXY, await serve(), 'https://gateway.example');
     expect(end).toMatch(/^(?:SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/);
     expect(asked).toBe(0);
-  });
-});
-
-describe('a proxy with TLS that is named by its address', () => {
-  const authority = new TestAuthority();
-  const started = endedAfterEach();
-
-  /** Refuses every request, and notes the server name that it was called by. */
-  const serveProxy = async (): Promise<{ proxy: string; names: unknown[] }> => {
-    const names: unknown[] = [];
-    const server = createServer(authority.issue({ names: ['127.0.0.1'] }), (socket) => {
-      names.push(socket.servername);
-      socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    started.add(server, async (it) => void it.close());
-    return { proxy: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, names };
-  };
-
-  it.each([
-    ['a tunnel', 'https://gateway.example', 'UND_ERR_ABORTED'],
-    ['a request in clear text', 'http://gateway.example', 'answered'],
-  ])('is known by its certificate, and the address is not sent as a name: %s', async (_what, origin, end) => {
-    const { proxy, names } = await serveProxy();
-    const folder = started.add(await mkdtemp(join(tmpdir(), 'authority-')), (it) => rm(it, { recursive: true }));
-    const authorities = join(folder, 'ca.pem');
-    await writeFile(authorities, authority.cert);
-    expect(await printed(THROUGH_PROXY, [proxy, origin], { NODE_EXTRA_CA_CERTS: authorities })).toBe(end);
-    expect(names).toEqual([false]);
   });
 });

@@ -81,9 +81,9 @@ export const parts = [
     of: ['observability/(health|seldom-alerts)'],
     seconds: 150,
   }),
-  suites('replicas', 'what consumers report to one replica, and the health of one that is alone or blocked', {
+  suites('replicas', 'the health of a replica that is blocked', {
     of: ['replicas/'],
-    seconds: 60,
+    seconds: 20,
   }),
   {
     name: 'redis',

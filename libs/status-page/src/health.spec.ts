@@ -29,7 +29,6 @@ describe('the health of a gateway', () => {
       [failed({ kind: 'refused' }), renewed(1)],
       { health: 'refusing', lastAnswerAt: 2 },
     ],
-    ['the same when it revokes', [failed({ kind: 'revoked' })], { health: 'refusing', failing: 1 }],
     [
       'that of the worst merchant',
       [failed({ kind: 'refused' }), failed({ kind: 'timeout' })],
@@ -48,13 +47,6 @@ describe('the health of a gateway', () => {
     ],
   ])('is %s', (_what, merchants, health) => {
     expect(only(...merchants)).toMatchObject({ merchants: merchants.length, ...health });
-  });
-
-  it('comes with the code of the network where the gateway gave none', () => {
-    expect(only(untrusted)?.lastFailure).toMatchObject({ kind: 'refused' });
-    const { msgCode: _none, ...failure } = aRecordedFailure({ kind: 'transient', at: at(1) });
-    const trace = { mark: 'ECONNREFUSED' };
-    expect(only(called({ failure: { ...failure, trace } }))?.lastFailure).toMatchObject({ code: 'ECONNREFUSED' });
   });
 
   it('is listed worst first, with how far the clock of each is ahead', () => {

@@ -134,17 +134,6 @@ describe('the status document', () => {
     expect(at).toBe(rig.clock.now());
   });
 
-  it('says whose renewals the store holds up, and what the network said of a call that was not answered', async () => {
-    const rig = new Rig(['shop', 'blocked']);
-    const { msgCode: _none, ...failure } = aRecordedFailure({ kind: 'transient' });
-    rig.failures.set('shop', { ...failure, trace: { mark: 'ECONNREFUSED' } });
-    const { merchants } = await rig.report();
-    expect(merchants).toMatchObject([
-      { id: 'shop', renewalBlocked: false, failure: { kind: 'transient', code: 'ECONNREFUSED' } },
-      { id: 'blocked', renewalBlocked: true },
-    ]);
-  });
-
   it('lists those that the store holds up before those that are well, and of them the one first that ends first', async () => {
     const rig = new Rig(['fresh', 'blocked-later', 'blocked', 'failing']);
     for (const merchant of ['fresh', 'blocked', 'failing']) rig.hold(merchant);

@@ -4,15 +4,6 @@ import { ConfigurationInForce } from './configuration-in-force.js';
 const named = (level: string): BrokerConfiguration => ({ log: { level } }) as BrokerConfiguration;
 
 describe('the configuration in force', () => {
-  it('is what was derived of it, until another one is', () => {
-    const configuration = new ConfigurationInForce(named('info'));
-    const level = configuration.derive(({ log }) => log.level.toUpperCase());
-    expect(level()).toBe('INFO');
-    configuration.replace(named('debug'));
-    expect(level()).toBe('DEBUG');
-    expect(configuration.current.log.level).toBe('debug');
-  });
-
   it('makes each derivative once, knowing the one before', () => {
     const configuration = new ConfigurationInForce(named('info'));
     const makings: unknown[] = [];

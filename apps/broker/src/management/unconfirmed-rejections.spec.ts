@@ -34,7 +34,7 @@ describe('rejections that nobody else confirms', () => {
     expect([...stage.tracked.all()]).toEqual([{ merchant: 'shop', consumer: 'checkout', count: 2 }]);
   });
 
-  it.each<Result>(['renewed', 'already_newer', 'cooled_down', 'unavailable'])(
+  it.each<Result>(['renewed', 'unavailable'])(
     'are none when another consumer reports the same session, whatever it is answered: %s',
     async (result) => {
       const stage = new Stage();
@@ -57,13 +57,6 @@ describe('rejections that nobody else confirms', () => {
     const stage = new Stage();
     stage.reject('checkout', 7, { result: 'already_newer' });
     stage.reject('checkout', 8, { result: 'cooled_down' });
-    stage.tracked.emit({
-      event: 'session_rejected',
-      merchant: 'shop',
-      generation: 9,
-      result: 'renewed',
-      isFirst: true,
-    });
     stage.tracked.emit({ event: 'store_recovered' });
     expect(await stage.counts()).toEqual([]);
   });

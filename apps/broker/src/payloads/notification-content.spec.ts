@@ -79,14 +79,8 @@ describe('the content of a notification', () => {
   it.each<[string, unknown, string]>([
     ['no JSON', 'canary{', 'it is no JSON object'],
     ['a list', [order], 'it is no JSON object'],
-    ['an error of the gateway', { msgCode: 'canary' }, 'it has neither an operation nor the members of one'],
     ['an order whose operation is a text', { ...order, operation: 'canary' }, 'operation must be an object'],
     ['an amount as a text', { ...operation, coinAmount: 'canary' }, 'coinAmount must be a number'],
-    [
-      'an amount that would be passed on as null',
-      JSON.stringify(operation).replace('100', '1e400'),
-      'coinAmount must be',
-    ],
     [
       'an amount that would be passed on as another',
       JSON.stringify(operation).replace('100', '9007199254740993'),
@@ -115,7 +109,6 @@ const JWE = 'eyJhbGciOiJFQ0RILUVTK0EyNTZLVyJ9.a2V5.aXY.Y2lwaGVydGV4dA.dGFn';
 describe('a notification that was received', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['by its header', { 'x-encrypted_body': 'true' }, JWE],
-    ['by its form, as text/plain', { 'content-type': 'text/plain' }, JWE],
     ['by its form, whatever the headers have become', { 'content-type': 'application/json' }, JWE],
     ['with a line end after it', {}, `${JWE}\r\n`],
   ])('is sealed: %s', (_how, headers, body) => {
@@ -124,7 +117,6 @@ describe('a notification that was received', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['JSON', { 'content-type': 'application/json' }, '{"a":"b.c.d.e.f"}'],
-    ['JSON that says so', { 'x-encrypted_body': 'false' }, '{}'],
     ['nothing', {}, ''],
   ])('is in clear: %s', (_what, headers, body) => {
     expect(sealedBodyOf({ headers, body })).toBeUndefined();

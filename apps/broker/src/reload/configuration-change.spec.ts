@@ -29,11 +29,6 @@ describe('what is told of a merchant that has changed', () => {
       'shop (gateway.timeout, session.longestLifetime)',
     ],
     [
-      'names once what the section of the gateway says of sessions',
-      { gateway: { ...shop.gateway, timeoutMs: 1 }, session: someSettings({ gatewayTimeoutMs: 1 }) },
-      'shop (gateway.timeout)',
-    ],
-    [
       'names a setting that stands elsewhere',
       { session: someSettings({ gatewayTimeoutMs: 1 }) },
       'shop (gateway.timeout)',
@@ -51,7 +46,6 @@ describe('the merchants whose create calls are made differently', () => {
   const table: Record<string, Partial<Merchant>> = {
     'another serviceCode': { serviceCode: '137d9304-0368-11ed-b939-0242ac120004' },
     'another client key': { clientKeys: [{ thumbprint: 'two' }] as unknown as Merchant['clientKeys'] },
-    'another gateway': { gateway: { ...shop.gateway, baseUrl: new URL('https://other.example') } },
     'another setting of its sessions': { session: someSettings({ fallbackLifetimeMs: 60_000 }) },
   };
 
@@ -63,11 +57,6 @@ describe('the merchants whose create calls are made differently', () => {
     const next = of({ ...shop, required: false });
     expect(calledOtherwise(of(shop), next)).toEqual([]);
     expect(changeBetween(of(shop), next).changed).toEqual(['shop']);
-  });
-
-  it('are neither new nor gone', () => {
-    const kiosk = { ...shop, id: 'kiosk' };
-    expect(calledOtherwise(of(shop), of(kiosk))).toEqual([]);
   });
 });
 

@@ -31,10 +31,6 @@ describe('the configured merchants', () => {
   it('are asked for with the first of their keys', () => {
     expect([configured.newestKeyOf('kiosk'), configured.newestKeyOf('other')]).toEqual(['kiosk-newest', undefined]);
   });
-
-  it('are those that are configured and no others', () => {
-    expect([configured.settingsOf('other'), configured.connectionOf('other')]).toEqual([undefined, undefined]);
-  });
 });
 
 const key = (thumbprint: string): ClientKey => ({ thumbprint }) as ClientKey;

@@ -101,14 +101,16 @@ describe('a plain read of a fresh session', () => {
     expect(headers('not one\r\n')?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it.each(['"7"', 'W/"7"', '"1", "7"', '"1",W/"7"', '*'])('is 304 without a body for a caller that has %s', (tag) => {
+  it.each<[tag: string, status: number]>([
+    ['"7"', 304],
+    ['"1",W/"7"', 304],
+    ['*', 304],
+    ['7', 200],
+    ['"77"', 200],
+    ['', 200],
+  ])('has no body for a caller that has it already: %s', (tag, status) => {
     const answer = edge.read({ headers: { 'if-none-match': tag } });
-    expect(answer).toMatchObject({ status: 304, headers: { etag: '"7"', 'cache-control': 'private, max-age=90' } });
-    expect(answer?.body).toBeUndefined();
-  });
-
-  it.each(['"1"', '7', '"77"', '""', ''])('is answered whole to a caller that has %j', (tag) => {
-    expect(edge.read({ headers: { 'if-none-match': tag } })).toMatchObject({ status: 200 });
+    expect([answer?.status, answer?.body === undefined]).toEqual([status, status === 304]);
   });
 
   it.each([{}, { 'if-none-match': '"7"' }])('is counted once, as one of its caller: %j', (headers) => {
@@ -125,39 +127,21 @@ describe('a plain read of a fresh session', () => {
 describe('a plain read of the headers of a fresh session', () => {
   const url = `${PATH}/headers`;
 
-  it('is answered with those of one session, of which nothing may be kept', () => {
-    const answer = edge.read({ url });
-    expect(answer).toMatchObject({
-      status: 204,
-      headers: {
-        'x-api_version': 'V1',
-        'x-device_id': LIVING.deviceId,
-        'x-refresh_token': LIVING.refreshToken,
-        etag: '"7"',
-        'cache-control': 'no-store',
-      },
-    });
-    expect(answer?.body).toBeUndefined();
-  });
-
-  it.each([{ 'if-none-match': '"7"' }, { 'if-none-match': '*' }, { prefer: 'wait=30' }])(
-    'is the same whatever the client of the proxy holds or prefers: %j',
-    (headers) => {
-      expect(edge.read({ url, headers })).toMatchObject({ status: 204, headers: { etag: '"7"' } });
+  it.each([
+    [url, 204],
+    [`${url}/ext_authz`, 200],
+  ])(
+    'is the same whatever the client of the proxy holds or prefers, counted, and only by right: %s',
+    (path, status) => {
+      const answer = edge.read({ url: path, headers: { 'if-none-match': '*', prefer: 'wait=30' } });
+      expect(answer).toMatchObject({
+        status,
+        headers: { 'x-device_id': LIVING.deviceId, 'cache-control': 'no-store' },
+      });
+      expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
+      expect(edge.asked).toEqual([['checkout', 'shop', 'session:read']]);
     },
   );
-
-  it('is 200 with an empty body for Envoy', () => {
-    const answer = edge.read({ url: `${url}/ext_authz`, headers: { prefer: 'wait=30', 'if-none-match': '*' } });
-    expect(answer).toMatchObject({ status: 200, headers: { 'x-device_id': LIVING.deviceId, 'content-length': '0' } });
-    expect(answer?.body).toBeUndefined();
-  });
-
-  it('is counted once, and asks for the right to read sessions', () => {
-    edge.read({ url });
-    expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
-    expect(edge.asked).toEqual([['checkout', 'shop', 'session:read']]);
-  });
 });
 
 describe('what goes the way of the framework, with nothing written and nothing counted', () => {
@@ -165,7 +149,7 @@ describe('what goes the way of the framework, with nothing written and nothing c
     expect(edge.counted).toEqual([]);
   });
 
-  it.each(['POST', 'HEAD', 'OPTIONS', 'DELETE', 'get'])('is the method %s', (method) => {
+  it.each(['POST', 'HEAD', 'get'])('is the method %s', (method) => {
     expect(edge.read({ method })).toBeUndefined();
   });
 
@@ -195,18 +179,12 @@ describe('what goes the way of the framework, with nothing written and nothing c
 
   it.each([
     '',
-    '/',
-    '/v1/merchants',
     '/v1/merchants/shop',
-    '/v1/merchants/shop/sessions',
     '/v1/merchants/shop/session/',
     '/v1/merchants/shop/session?minRemaining=30',
-    '/v1/merchants/shop/session#top',
     '/v1/merchants/shop/session/rejections',
-    '/v1/merchants/shop/session/headers/',
     '/v1/merchants/shop/session/headers/ext_authz/ecom',
     '/v1/merchants/shop/session/headers?minRemaining=30s',
-    'v1/merchants/shop/session',
     '//v1/merchants/shop/session',
     '/V1/merchants/shop/session',
     'http://broker/v1/merchants/shop/session',
@@ -217,13 +195,9 @@ describe('what goes the way of the framework, with nothing written and nothing c
 
   it.each<[url: string, merchant: string]>([
     ['/v1/merchants/session', ''],
-    ['/v1/merchants//session', ''],
-    ['/v1/merchants/session/headers', ''],
-    ['/v1/merchants/a/b/session/headers', 'a/b'],
     ['/v1/merchants/a/b/session', 'a/b'],
     ['/v1/merchants/../session', '..'],
     ['/v1/merchants/sho%70/session', 'sho%70'],
-    ['/v1/merchants/shop%00/session', 'shop%00'],
     ['/v1/merchants/shop?x=/session', 'shop?x='],
     ['/v1/merchants/__proto__/session', '__proto__'],
   ])('is the path %s, whose merchant is no configured one', (url, merchant) => {

@@ -37,15 +37,7 @@ describe('the answer with a session', () => {
     expect(JSON.parse(later?.body ?? '')).toMatchObject({ expiresInMs: 80_000, renewInMs: 60_000 });
   });
 
-  it('is 304 for a caller that has it: the headers of a cache and no body', () => {
-    expect(sessionAnswer(found({ kind: 'unchanged' }), left(60_000))).toEqual({
-      status: 304,
-      headers: { etag: '"7"', 'cache-control': 'private, max-age=60' },
-    });
-  });
-
   it.each<[renewInMs: number, maxAge: number]>([
-    [60_000, 60],
     [59_999, 59],
     [999, 0],
     [0, 0],

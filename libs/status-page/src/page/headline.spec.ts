@@ -29,8 +29,6 @@ describe('the headline', () => {
       {},
       { condition: 'fresh', text: 'The session is good', runbook: undefined },
     ],
-    ['that all are', { fresh: 9_999 }, {}, { condition: 'fresh', text: 'All 9,999 sessions are good' }],
-    ['that there are none', {}, {}, { condition: 'fresh', text: 'No merchant is configured' }],
     [
       'that the store is away, while all are good',
       { fresh: 2 },
@@ -64,12 +62,6 @@ describe('the headline', () => {
         ending: '; the session of shop ends in 1 min 0 s',
         detail: 'Ask the bank.',
       },
-    ],
-    [
-      'which is the first, where they have different ones',
-      { dead: 2 },
-      { merchants: [bad('shop', 'dead', refused('Payments fail')), bad('kiosk', 'dead', silent)] },
-      { text: '2 merchants, shop first: Payments fail: the bank refuses: b_merchant_not_found', ending: '' },
     ],
     ['the condition, where nobody knows more', { stale: 1 }, {}, { text: '1 merchant: Stale', runbook: undefined }],
     [

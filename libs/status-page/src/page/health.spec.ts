@@ -41,27 +41,6 @@ describe('the card of a gateway', () => {
     expect(ofGateway({})).toMatchObject({ condition: 'fresh', state: 'Answered' });
     expect(ofGateway({ health: 'untrusted' })).toMatchObject({ condition: 'unavailable', state: 'Not trusted' });
   });
-
-  it('says beside an amber mark that the clock is what it is for, unless something worse is', () => {
-    expect(ofGateway({ skewMs: -2_500 })).toMatchObject({
-      condition: 'failing',
-      state: 'Answered, its clock is off',
-      facts: expect.arrayContaining([['Clock', 'gateway 2.5 s behind, too far off']]),
-    });
-    expect(ofGateway({ skewMs: -2_500, health: 'untrusted' })).toMatchObject({ state: 'Not trusted' });
-  });
-});
-
-describe('the card of the store', () => {
-  it('says since when it answers, or does not, and why', () => {
-    expect(card('Store', {})).toMatchObject({ state: 'Answers', facts: [['Answers since', '00:00:51 UTC']] });
-    const store = { type: 'redis', condition: 'silent', since: 51_000, reason: 'ECONNREFUSED' } as const;
-    const facts = [
-      ['Down since', '00:00:51 UTC'],
-      ['Reason', 'ECONNREFUSED'],
-    ];
-    expect(card('Store', { store })).toMatchObject({ condition: 'unavailable', state: 'Does not answer', facts });
-  });
 });
 
 describe('the card of the replica', () => {
@@ -91,10 +70,6 @@ describe('the notice of the configuration', () => {
     expect(configurationNotice({ ...waiting, restartAdvice: canWait }, now)).toEqual({
       text: 'Configuration: changed at 00:00:01 UTC, to take effect with the next start: http.port, store. Nothing to do tonight: restart in office hours.',
       runbook: 'config-reload-failed',
-    });
-    expect(configurationNotice({ awaitingRestart: ['store'], restartAdvice: cure }, now)).toEqual({
-      text: 'Configuration: changed, to take effect with the next start: store. The new settings may be what is missing: restart one replica.',
-      runbook: 'store-down',
     });
   });
 
