@@ -46,6 +46,7 @@ export default {
   // Tests wait for events; on a machine that is busy with other work, how long that takes says nothing about them.
   testTimeout: 180_000,
   maxWorkers: availableParallelism(),
+  reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
     tier('unit', 'spec'),
     tier('adapters', 'int-spec'),

@@ -2,6 +2,7 @@
 // missing, and the tests that need it are skipped. In CI a missing program is a failure.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { findTestTools, list, namesOf, remedyOf } from './test-tools.mjs';
 
 const POLICY = '/usr/sbin/policy-rc.d';
@@ -46,18 +47,33 @@ function install(names) {
   });
 }
 
-const tier = process.argv[2] ?? 'verify';
-if (COMMANDS[tier] === undefined) throw new Error(`say for which tier: ${Object.keys(COMMANDS).join(' or ')}`);
-const say = (line) => process.stderr.write(`${line}\n`);
-const isCi = process.env.CI === 'true';
-const isProgram = (name) => list[name].commands !== undefined;
-const names = namesOf(tier);
-const absent = Object.keys(missingOf(names)).filter(isProgram);
-if (absent.length > 0 && process.getuid?.() === 0 && isDebian()) install(absent);
-const still = missingOf(names);
-const lacking = Object.keys(still);
-const end = lacking.length === 0 ? ' (all here)' : `; missing: ${lacking.join(', ')}`;
-say(`Beside the checkout, ${COMMANDS[tier]} needs: ${names.join(', ')}${end}`);
-for (const name of lacking) say(`${name} is missing, for ${list[name].neededFor}: ${still[name]}`);
-if (lacking.length > 0 && !isCi) say('Tests that need what is missing are skipped.');
-process.exitCode = lacking.some(isProgram) && isCi ? 1 : 0;
+/**
+ * @returns the exit code. The parts are parameters so that each outcome can be tested on a machine that lacks nothing.
+ */
+export function provide({ tier, names, missing, mayInstall, install: put, isCi, say }) {
+  const isProgram = (name) => list[name].commands !== undefined;
+  const absent = Object.keys(missing()).filter(isProgram);
+  if (absent.length > 0 && mayInstall) put(absent);
+  const still = missing();
+  const lacking = Object.keys(still);
+  const end = lacking.length === 0 ? ' (all here)' : `; missing: ${lacking.join(', ')}`;
+  say(`Beside the checkout, ${COMMANDS[tier]} needs: ${names.join(', ')}${end}`);
+  for (const name of lacking) say(`${name} is missing, for ${list[name].neededFor}: ${still[name]}`);
+  if (lacking.length > 0 && !isCi) say('Tests that need what is missing are skipped, and counted at the end.');
+  return lacking.some(isProgram) && isCi ? 1 : 0;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const tier = process.argv[2] ?? 'verify';
+  if (COMMANDS[tier] === undefined) throw new Error(`say for which tier: ${Object.keys(COMMANDS).join(' or ')}`);
+  const names = namesOf(tier);
+  process.exitCode = provide({
+    tier,
+    names,
+    missing: () => missingOf(names),
+    mayInstall: process.getuid?.() === 0 && isDebian(),
+    install,
+    isCi: process.env.CI === 'true',
+    say: (line) => process.stderr.write(`${line}\n`),
+  });
+}

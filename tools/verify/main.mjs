@@ -1,8 +1,11 @@
 // `npm run verify`: what need not be asked at each change. See the usage below.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inTurn, parts } from './parts.mjs';
+import { parts } from './parts.mjs';
+import { runPart } from './run-part.mjs';
+import { listOf, tableOf } from './tables.mjs';
+import { turn } from './turns.mjs';
 
 const USAGE = `npm run verify                    every part in turn: before a release
 npm run verify -- --only a,b      these parts: before an issue that touches them is resolved
@@ -10,8 +13,10 @@ npm run verify -- --turn [K]      the short parts whose turn it is: at each chan
                                   each of them once. K is CI_TURN, or else the number of commits
 npm run verify -- --list          the parts, what they prove, and which of them are short
 
-The exit code is 1 if a part has failed. As root on Debian, what the parts need is installed first. Elsewhere, tests whose
-programs are missing are skipped, and jest counts them; with CI=true their part fails.`;
+Each part says when it begins, how far it is every half a minute, and how it ends. Its whole output is in
+coverage/verify/<part>.log; of one that fails the last lines are shown. The exit code is 1 if one has failed.
+As root on Debian, what the parts need is installed first. Elsewhere, tests whose programs are missing are skipped, and
+the table says so; with CI=true their part fails.`;
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -20,16 +25,15 @@ function fail(message) {
   process.exit(2);
 }
 
-/** @returns whether it has succeeded; its output is shown as it comes */
-const succeeds = (command) => spawnSync(command, { shell: true, cwd: root, stdio: 'inherit' }).status === 0;
-
 /** @returns the parts to run */
-function choose({ only, turn }, [given]) {
-  if (turn) {
+function choose({ only, turn: byTurn }, [given]) {
+  if (byTurn) {
     const commits = () => execFileSync('git', ['rev-list', '--count', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
     const number = given ?? (process.env.CI_TURN || commits());
     if (!/^\d+$/.test(number)) fail(`--turn: "${number}" is no number`);
-    return inTurn(Number(number));
+    const { chosen, line } = turn(parts, Number(number));
+    console.log(line);
+    return chosen;
   }
   if (only === undefined) return parts;
   const names = only.split(',');
@@ -40,14 +44,18 @@ function choose({ only, turn }, [given]) {
 
 /** Installs and builds what the tests start. */
 function prepare(chosen) {
+  const needsPackages = chosen.some(({ packages }) => packages);
   const steps = [
     'tools/test-tools.sh verify',
-    ...(chosen.some(({ packages }) => packages) ? ['node tools/install-verify.mjs'] : []),
+    ...(needsPackages ? ['node tools/install-verify.mjs'] : []),
     'node tools/build-if-stale.mjs',
     'node tools/build-pkcs11.mjs --if-possible',
     'node tools/pack-client.mjs > /dev/null',
   ];
-  for (const step of steps) if (!succeeds(step)) fail(`"${step}" failed: nothing was verified`);
+  for (const step of steps) {
+    const { status } = spawnSync(step, { shell: true, cwd: root, stdio: 'inherit' });
+    if (status !== 0) fail(`"${step}" failed: nothing was verified`);
+  }
 }
 
 const { values, positionals } = parseArgs({
@@ -59,19 +67,20 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-if (values.list) console.table(parts.map(({ name, seconds, proves, needs }) => ({ name, seconds, proves, needs })));
-const isMisunderstood = positionals.length > (values.turn ? 1 : 0);
-if (values.help || isMisunderstood) console.log(USAGE);
-if (values.list || values.help || isMisunderstood) process.exit(isMisunderstood ? 2 : 0);
-
+if (values.help || values.list || positionals.length > (values.turn ? 1 : 0)) {
+  console.log(values.list ? listOf(parts) : USAGE);
+  process.exit(values.help || values.list ? 0 : 2);
+}
 const chosen = choose(values, positionals);
-console.log(`to be run: ${chosen.map(({ name }) => name).join(', ')}`);
 prepare(chosen);
-const results = chosen.map(({ name, proves, command }) => {
-  console.log(`\n== ${name}: ${proves}`);
-  const startedMs = performance.now();
-  const verdict = succeeds(command) ? 'passed' : 'FAILED';
-  return { name, verdict, seconds: Math.round((performance.now() - startedMs) / 1_000) };
-});
-console.table(results);
-process.exitCode = results.every(({ verdict }) => verdict === 'passed') ? 0 : 1;
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stopping.abort());
+const folder = join(relative('.', root), 'coverage', 'verify');
+const results = [];
+for (const part of chosen) {
+  const notRun = { name: part.name, seconds: 0, passed: false, verdict: 'not run: stopped' };
+  const run = { root, folder, stopping: stopping.signal, say: console.log };
+  results.push(stopping.signal.aborted ? notRun : await runPart(part, run));
+}
+console.log(tableOf(results));
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

@@ -30,6 +30,7 @@ const mutation = (target, every = 1) => ({
  * @property {string[]} [suites] patterns of the test files that it runs
  * @property {number} [seconds] that it takes on two idle cores, if less than three minutes: it is also run by turns
  * @property {string} [needs] beside the programs of tools/test-tools.json
+ * @property {true} [showsTable] the lines of a table in its output are shown
  * @property {true} [packages] it loads packages that only verify needs
  */
 
@@ -76,9 +77,11 @@ export const parts = [
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
   suites('prometheus', 'rules, exemplars and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
     of: ['observability/(alertmanager|exemplars|nights)', 'deploy/alerts'],
+    showsTable: true,
   }),
   suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
     of: ['observability/(health|seldom-alerts)'],
+    showsTable: true,
     seconds: 150,
   }),
   suites('replicas', 'the health of a replica that is blocked', {
@@ -105,8 +108,8 @@ export const parts = [
       needs: 'the registry of packages, if the lock file has changed since',
     },
   ),
-  suites('rules', 'each rule of lint and of imports refuses what it is for', {
-    of: ['verify/architecture/'],
+  suites('rules', 'each rule of lint and of imports refuses what it is for, and a run of tests what it may not leave', {
+    of: ['verify/architecture/', 'machine/'],
     packages: true,
     seconds: 6,
   }),
@@ -158,13 +161,3 @@ export const parts = [
     command: 'npm run -s mutation:lua -- --every 4',
   },
 ];
-
-const TURNS = 10;
-
-/**
- * Ten runs one after the other have each of the short parts once.
- * @param run its number
- * @returns the short parts whose turn it is
- */
-export const inTurn = (run) =>
-  parts.filter(({ seconds }) => seconds !== undefined).filter((_, index) => index % TURNS === run % TURNS);

@@ -22,8 +22,8 @@ declare const testTools: Readonly<Record<string, FoundTool>>;
 const named = new Set<string>();
 
 /**
- * A `describe` that says what it needs. If that is missing, its tests are skipped, under a title that says so; in CI they
- * fail, since a skip would hide that nothing was proven.
+ * A `describe` that says what it needs. If that is missing, its tests are skipped, under a title by which the report at
+ * the end of a run counts them; in CI they fail, since a skip would hide that nothing was proven.
  */
 export function describeWith(needs: Need | readonly Need[], title: string, body: () => void): void {
   const all = typeof needs === 'string' || 'missing' in needs ? [needs] : needs;
