@@ -12,11 +12,7 @@ export interface Vector {
   readonly result: 'valid' | 'invalid' | 'acceptable';
 }
 
-/** A group's keys (a JWK or a JWK set) and its tests. */
 export interface Group<Test> {
-  readonly comment?: string;
-  readonly private?: Jwk | { readonly keys: readonly Jwk[] };
-  readonly public?: Jwk | { readonly keys: readonly Jwk[] };
   readonly tests: readonly (Vector & Test)[];
 }
 
@@ -40,14 +36,6 @@ export function wycheproof<Test>(file: string): readonly Group<Test>[] {
 /** RFC 7520 section 5.4: P-384 with ECDH-ES+A128KW and A128GCM, with every intermediate value. */
 export function rfc7520(): Rfc7520Example {
   return read('rfc7520-5.4.json') as Rfc7520Example;
-}
-
-/** The keys of a group, whether it has one key or a set. */
-export function keysOf(group: Group<unknown>): readonly Jwk[] {
-  return [group.private, group.public].flatMap((entry) => {
-    if (entry === undefined) return [];
-    return 'keys' in entry && typeof entry['keys'] !== 'string' ? entry['keys'] : [entry as Jwk];
-  });
 }
 
 function read(file: string): unknown {

@@ -9,10 +9,10 @@ import {
   openJwe,
   thumbprintOf,
 } from '#libs/jwe';
-import { type ClientKey, type PublicJwk } from '#libs/jwe';
+import type { PublicJwk } from '#libs/jwe';
 import { describeWith } from '#libs/testing';
 import { assembleJwe, profileSuite } from './assembled-jwe.js';
-import { type Group, type Jwk, keysOf, rfc7520, type Vector, wycheproof } from './vector-files.js';
+import { type Group, type Jwk, rfc7520, type Vector, wycheproof } from './vector-files.js';
 
 interface EcdhTest {
   readonly public: Jwk;
@@ -99,34 +99,15 @@ describeWith('vectors', 'Wycheproof: ECDH on P-384', () => {
 });
 
 // None of these has P-384 with ECDH-ES+A256KW and A256GCM, so all of them, even the valid ones, must be refused.
-describeWith('vectors', 'Wycheproof: JWE and keys of other profiles', () => {
-  const encryption = wycheproof<TokenTest>('json_web_encryption_test.json');
-  const others = [
-    ...wycheproof<TokenTest>('json_web_crypto_test.json'),
-    ...wycheproof<TokenTest>('json_web_key_test.json'),
-  ];
-  let clientKey: ClientKey;
-
-  beforeAll(async () => {
-    clientKey = await importClientKey((await generateClientKey()).privateJwk);
-  });
-
-  const token = ({ jwe, jws }: TokenTest): string => jwe ?? jws ?? '';
-  const isRefused = (outcome: Outcome): boolean => outcome === 'jwe_malformed' || outcome === 'jwe_algorithm_refused';
-
+describeWith('vectors', 'Wycheproof: JWE of other profiles', () => {
   it('every token is refused before any cryptography', async () => {
-    const refused = async (test: TokenTest): Promise<boolean> =>
-      isRefused(await outcomeOf(openJwe(token(test), [clientKey])));
-    expect(await deviations(flat([...encryption, ...others]), refused)).toEqual([]);
-  });
-
-  it('every key is refused for every purpose, the one on P-384 for its algorithm', async () => {
-    const outcomes = [...encryption, ...others].flatMap(keysOf).map(async (key) => {
-      const imports = [importClientKey(key), importServerKey(key), importPaymentKey(key)];
-      return { key, accepted: (await Promise.all(imports.map(outcomeOf))).filter((outcome) => outcome === 'done') };
-    });
-    const accepted = (await Promise.all(outcomes)).filter((one) => one.accepted.length > 0);
-    expect(accepted.map(({ key }) => [key['crv'], key['alg']])).toEqual([]);
+    const clientKey = await importClientKey((await generateClientKey()).privateJwk);
+    const files = ['json_web_encryption_test.json', 'json_web_crypto_test.json', 'json_web_key_test.json'];
+    const refused = async ({ jwe, jws }: TokenTest): Promise<boolean> =>
+      /^jwe_(?:malformed|algorithm_refused)$/.test(await outcomeOf(openJwe(jwe ?? jws ?? '', [clientKey])));
+    const tests = files.flatMap((file) => flat(wycheproof<TokenTest>(file)));
+    expect(tests.length).toBeGreaterThan(0);
+    expect(await deviations(tests, refused)).toEqual([]);
   });
 });
 

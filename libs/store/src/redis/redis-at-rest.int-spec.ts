@@ -275,15 +275,6 @@ describeWith('redis-server', 'a session at rest', () => {
     expect(await stored(withOld)).toEqual({ kind: 'unopenable', generation: after.generation });
   });
 
-  it('that no key opens can be replaced by a claim that names its generation', async () => {
-    const { generation } = await publish(await open((await aKey()).key));
-    const store = await open((await aKey()).key);
-    const blind = await store.claim(aClaim({ mode: 'when_wanted' }));
-    expect(blind).toEqual({ kind: 'already_newer', generation });
-    const knowing = await store.claim(aClaim({ mode: 'when_wanted', newerThan: generation }));
-    expect(knowing).toMatchObject({ kind: 'claimed' });
-  });
-
   it.each<[string, (client: Redis, generation: number) => Promise<unknown>]>([
     [
       'was moved from another merchant',

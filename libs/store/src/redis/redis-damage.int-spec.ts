@@ -125,30 +125,6 @@ describeWith('redis-server', 'a record that is damaged', () => {
     await damages[name]?.('shop');
     expect((await stateOf('shop', generation)).stored).toEqual(stored(generation));
   });
-
-  it('shows no failure that this store cannot have written', async () => {
-    const at = Date.now();
-    const failures: [object, object | undefined][] = [
-      [
-        { kind: 'refused', msgCode: 'b_ok', at },
-        { kind: 'refused', msgCode: 'b_ok', at },
-      ],
-      [
-        { kind: 'refused', msgCode: '<script>', at },
-        { kind: 'refused', at },
-      ],
-      [
-        { kind: 'refused', msgCode: 'x'.repeat(65), at },
-        { kind: 'refused', at },
-      ],
-      [{ kind: 'new', at }, undefined],
-      [{ kind: 'refused', at: 8.64e15 }, undefined],
-    ];
-    for (const [failure, shown] of failures) {
-      await client.hset(hashOf('shop'), { failure: JSON.stringify(failure) });
-      expect((await stateOf('shop')).failure).toEqual(shown);
-    }
-  });
 });
 
 describeWith('redis-server', 'the index of due moments', () => {
@@ -317,23 +293,5 @@ describeWith('redis-server', 'calls', () => {
     await client.set(callsOf('shop'), 'x');
     expect(await store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
     expect(await client.exists(callsOf('shop'))).toBe(0);
-  });
-});
-
-describeWith('redis-server', 'reading what the reader has already', () => {
-  it('sends no session for any of 200 merchants', async () => {
-    const merchants = Array.from({ length: 200 }, (_, index) => `merchant-${index}`);
-    const wanted = await Promise.all(
-      merchants.map(async (merchant) => ({ merchant, known: await published(merchant) })),
-    );
-    const sentBytes = async (): Promise<number> =>
-      Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
-    const before = await sentBytes();
-    const { states: answers } = await store.read(wanted);
-    const sent = (await sentBytes()) - before;
-    expect(answers.map(({ stored }) => stored.kind)).toEqual(wanted.map(() => 'unchanged'));
-    expect(sent / wanted.length).toBeLessThan(200);
-    const { states: whole } = await store.read(wanted.map(({ merchant }) => ({ merchant, known: 0 })));
-    expect(new Set(whole.map(({ stored }) => stored.kind))).toEqual(new Set(['session']));
   });
 });

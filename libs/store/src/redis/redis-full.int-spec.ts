@@ -55,10 +55,7 @@ async function withHistory(): Promise<Lease> {
 describeWith('redis-server', 'while Redis is full, what precedes a call is refused, and changes nothing', () => {
   it.each<readonly [who: string, given: () => Promise<unknown>, asked: Parameters<typeof aClaim>[0]]>([
     ['for a merchant that nobody knows', () => Promise.resolve(), {}],
-    ['after calls that count, whose oldest are forgotten at this moment', withHistory, { mode: 'when_wanted' }],
-    ['that a person wants', withHistory, { mode: 'when_wanted', ignoresBackOff: true, newerThan: 1 }],
     ['of the replica that has the lease: the answer to its claim may have been lost', () => lease(store), {}],
-    ['of another replica', () => lease(store, { owner: 'replica-2' }), { mode: 'when_wanted' }],
     ['over a hash that is none of ours', () => keys.client.set(keys.hashOf('shop'), 'a text'), {}],
   ])('a claim %s', async (_who, given, asked) => {
     await given();
@@ -95,12 +92,6 @@ describeWith('redis-server', 'while Redis is full, what tells of a call that was
     const { states } = await store.read([{ merchant: 'shop', known: 0 }]);
     expect(states).toMatchObject([{ stored: { kind: 'session', session: { generation: leased.fence } } }]);
     expect((await keys.of('shop')).hash).not.toHaveProperty('owner');
-  });
-
-  it('a session without a lease', async () => {
-    await fill();
-    expect(await store.publish(aPublication(aSession({ generation: 4_711 })))).toBe('published');
-    expect((await keys.of('shop')).hash).toHaveProperty('sealed');
   });
 
   it('the failure of an attempt, and when the next is due', async () => {

@@ -59,18 +59,6 @@ describe('RedisHealth', () => {
     expect(bench.changes).toEqual(['silent: not connected']);
   });
 
-  it('says once more why a store is silent when that is learned after the connection has ended, and not again', async () => {
-    const bench = new Bench();
-    await bench.answering();
-    bench.failing(new Error("Stream isn't writeable and enableOfflineQueue options is false"));
-    await bench.clock.advance(3_000);
-    bench.failing(Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:6379'), { code: 'ECONNREFUSED' }));
-    await bench.clock.advance(3_000);
-    bench.failing(silence());
-    await bench.clock.advance(2_000);
-    expect(bench.changes).toEqual(['answers: the store answers', 'silent: not connected', 'silent: ECONNREFUSED']);
-  });
-
   it('says why once more when there is another reason, however often reasons take turns', async () => {
     const bench = new Bench();
     const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:6379'), { code: 'ECONNREFUSED' });

@@ -12,23 +12,13 @@ import {
   TestAuthority,
 } from '#libs/testing';
 import type { RedisConnection } from './redis-connection.js';
+import { openedByTests } from './redis-store-fixture.js';
 import { grantingLine, RedisInspection, StoreInspectionFailure } from './redis-inspection.js';
 
 const PASSWORD = 'canary-password-of-the-store';
 const rightsIn = (line: string): string[] => line.split(' ').filter((word) => word.startsWith('+'));
 const clock = new SystemClock();
-const closers: (() => Promise<unknown> | void)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
-  const fixture = await starting;
-  closers.push(() => fixture.stop());
-  return fixture;
-}
-
+const { started, closeAfterTest } = openedByTests(PATIENT_REDIS);
 const startedOnce = endedAfterAll();
 let startingSentinel: ReturnType<typeof startRedisSentinel> | undefined;
 
@@ -40,7 +30,7 @@ async function sentinel(): ReturnType<typeof startRedisSentinel> {
 
 async function inspect(connection: RedisConnection): Promise<RedisInspection> {
   const inspection = await RedisInspection.open({ connection, keyPrefix: 'broker', clock, timeouts: PATIENT_REDIS });
-  closers.push(() => inspection.close());
+  closeAfterTest(() => inspection.close());
   return inspection;
 }
 
@@ -96,26 +86,6 @@ describeWith('redis-server', 'the facts about a server', () => {
 });
 
 describeWith('redis-server', 'a store that cannot be looked at', () => {
-  it('is unreachable when nobody listens', async () => {
-    const redis = await RedisProcess.start();
-    await redis.stop();
-    const { code, detail } = await failureOf(inspect(single(redis)));
-    expect({ code, detail }).toEqual({ code: 'store_unavailable', detail: expect.stringContaining('ECONNREFUSED') });
-  });
-
-  it('refuses a wrong password, which is not repeated', async () => {
-    const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
-    const failure = await failureOf(inspect({ ...single(redis), credentials: { password: PASSWORD } }));
-    expect(failure.code).toBe('store_refused');
-    expect(failure.message).toContain('WRONGPASS');
-    expect(failure.message).not.toContain(PASSWORD);
-  });
-
-  it('refuses those who bring no password', async () => {
-    const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
-    expect((await failureOf(inspect(single(redis)))).code).toBe('store_refused');
-  });
-
   it('is refused when its certificate is of another authority, or has expired', async () => {
     const { redis } = await encrypted(new TestAuthority());
     const other = { ...single(redis), tls: { ca: new TestAuthority('Another').cert } };

@@ -157,11 +157,7 @@ describeWith('redis-server', 'one server', () => {
   let operator: Redis;
 
   beforeAll(async () => {
-    const args = (): string[] => [
-      ...['--databases', '4', '--enable-debug-command', 'yes', '--rdbcompression', 'no'],
-      ...['--loading-process-events-interval-bytes', '1024', '--busy-reply-threshold', '20'],
-    ];
-    redis = startedOnce.add(await RedisProcess.start({ args }), (it) => it.stop());
+    redis = startedOnce.add(await RedisProcess.start({ args: () => ['--databases', '4'] }), (it) => it.stop());
     connection = { kind: 'single', address: redis.address, database: 0 };
     asUser = { ...connection, credentials: { username: 'broker', password: PASSWORD } };
   });
@@ -199,12 +195,6 @@ describeWith('redis-server', 'one server', () => {
     const refusal = await store.due(1).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: WRONGPASS' });
     expect(inspect([refusal, said()], { depth: Infinity, showHidden: true })).not.toContain('canary');
-  });
-
-  it('refuses with the reason when the user may not use the key prefix', async () => {
-    setUser();
-    const { said } = await open(asUser, 'other');
-    expect(said()).toEqual(['refuses: NOPERM']);
   });
 
   /** Only some connections need `SELECT` and `PING`, and the client library can do without `INFO` and `HELLO`. */
@@ -251,41 +241,6 @@ describeWith('redis-server', 'one server', () => {
     await operator.config('SET', 'maxclients', 100);
     await becomes('answers');
     expect(said()).toEqual(['refuses: MAXCLIENTS', 'answers']);
-  });
-
-  it('refuses with the reason while somebody else’s script does not end', async () => {
-    const { store, said, becomes } = await open(connection);
-    const endless = operator.duplicate();
-    closeAfterTest(() => endless.disconnect());
-    const ended = expect(endless.eval('while true do end', 0)).rejects.toThrow(/killed by user/);
-    await becomes('refuses');
-    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: BUSY' });
-    await operator.script('KILL');
-    await ended;
-    await becomes('answers');
-    expect(said()).toEqual(['answers', 'refuses: BUSY', 'answers']);
-  });
-
-  it('refuses with the reason while it reads its data back', async () => {
-    // So many that reading them, with a pause after each, takes longer than a test may.
-    await operator.call('DEBUG', 'POPULATE', '5000', 'key', '100');
-    const { store, said, becomes } = await open(connection);
-    await operator.config('SET', 'key-load-delay', 50_000);
-    const loading = operator.duplicate();
-    closeAfterTest(() => loading.disconnect());
-    const reloaded = loading.call('DEBUG', 'RELOAD');
-    await eventually(() =>
-      store.claim(aClaim()).then(
-        () => false,
-        () => true,
-      ),
-    );
-    await expect(store.claim(aClaim())).rejects.toMatchObject({ code: 'store_refused', detail: 'claim: LOADING' });
-    await becomes('refuses');
-    await operator.config('SET', 'key-load-delay', 0);
-    await reloaded;
-    await becomes('answers');
-    expect(said()).toEqual(['answers', 'refuses: LOADING', 'answers']);
   });
 
   it('tells of a gap once a lost announcement connection is back', async () => {
