@@ -205,7 +205,7 @@ describe('loadConfiguration', () => {
       http: { port: '80', tls: { certFile: 'tls.crt', keyFile: 'missing.key' } },
       auth: { disabled: true, mtls: 5 },
       store: { passwordFile: 'missing' },
-      merchants: [merchant({ id: 'Shop', clientKeyFiles: ['missing.json', 5, 'missing.json'] }), 5],
+      merchants: [merchant({ id: '${NO_SUCH}', clientKeyFiles: ['missing.json', 5, 'missing.json'] }), 5],
       log: { level: 'loud' },
     });
     expect(written(await faultsOf(loading))).toEqual([
@@ -214,7 +214,7 @@ describe('loadConfiguration', () => {
       expect.stringContaining('http.tls.keyFile names a file that does not exist'),
       'auth.mtls must be true or false, without quotes',
       expect.stringContaining('store.passwordFile has no effect with store.type memory'),
-      expect.stringContaining('merchants[0].id must be 1 to 63 lower-case letters'),
+      'merchants[0].id needs the environment variable NO_SUCH, which is not set',
       expect.stringContaining('merchants[0].clientKeyFiles[0] names a file that does not exist'),
       expect.stringContaining('merchants[0].clientKeyFiles[1] must be text'),
       expect.stringContaining('merchants[0].clientKeyFiles[2] names a file that does not exist'),

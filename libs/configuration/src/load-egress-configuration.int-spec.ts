@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
@@ -93,25 +93,6 @@ describe('the configuration of an egress in files', () => {
       warnings: [],
       certificates: [],
     });
-  });
-
-  it('is accepted without a warning as docs/examples has it, once its files and its variable are there', async () => {
-    const authority = new TestAuthority();
-    const own = authority.issue({ names: ['egress'] });
-    await mkdir(join(folder, 'secrets'));
-    await Promise.all([
-      put('secrets/tls.crt', own.cert),
-      put('secrets/tls.key', own.key),
-      put('secrets/clients.pem', authority.cert),
-      put('secrets/broker-ca.pem', authority.cert),
-      put('secrets/broker-token', 'a-token'),
-      put('secrets/alias.jwk.json', JSON.stringify(aliasKey.privateJwk)),
-      put('secrets/web-shop.alias', ALIAS),
-      put('secrets/web-shop.pub.jwk.json', JSON.stringify(clientKey.publicJwk)),
-      copyFile(new URL('../../../docs/examples/egress.yaml', import.meta.url), file),
-    ]);
-    const environment = { CHECKOUT_TOKEN_SHA256: TOKEN };
-    expect((await loadEgressConfiguration(file, { environment, clock })).warnings).toEqual([]);
   });
 
   it('holds certificates and keys as texts, and the token of the egress as a path', async () => {

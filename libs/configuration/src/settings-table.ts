@@ -12,7 +12,7 @@ export function withSettingsTable(document: string, settings: Fields): string {
 }
 
 /** A Markdown table with a row for each setting and those of the sections in it, in the order of declaration. */
-export function settingsTable(settings: Fields): string {
+function settingsTable(settings: Fields): string {
   const head = ['setting', 'type', 'default', 'allowed', 'meaning'];
   return [head, head.map(() => '---'), ...rowsOf(settings, '')]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
