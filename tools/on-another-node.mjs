@@ -1,7 +1,5 @@
-// Runs the tests, or a bench, on a Node.js other than the one in the lock file, to know today what an upgrade would
-// break:
-//   NODE_VERSION=26 npm run on-node -- tests [arguments of jest]
-//   NODE_VERSION=26 npm run on-node -- benches [names]
+// Runs the tests on a Node.js other than the one in the lock file, to know today what an upgrade would break:
+//   NODE_VERSION=26 npm run on-node -- [arguments of jest]
 // It is installed like the pinned one, as a package from the registry; package.json is not changed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -9,10 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const programs = {
-  tests: ['--experimental-vm-modules', join(root, 'node_modules', 'jest', 'bin', 'jest.js')],
-  benches: [join(root, 'dist', 'test', 'bench', 'main.js')],
-};
+const JEST = ['--disable-warning=ExperimentalWarning', '--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
 /** @returns the path of the program */
 function installed(version) {
@@ -33,15 +28,12 @@ function run(command, words, env = process.env) {
 }
 
 const version = process.env.NODE_VERSION ?? '';
-const [what = '', ...words] = process.argv.slice(2);
-const program = Object.hasOwn(programs, what) ? programs[what] : undefined;
-if (!/^\d+(?:\.\d+){0,2}$/.test(version) || program === undefined) {
-  console.error('NODE_VERSION=<26, or 26.10.0> npm run on-node -- tests|benches [arguments]');
+if (!/^\d+(?:\.\d+){0,2}$/.test(version)) {
+  console.error('NODE_VERSION=<26, or 26.10.0> npm run on-node -- [arguments of jest]');
   process.exit(2);
 }
-if (what === 'benches') run('tsc', ['-p', 'test/bench/tsconfig.json']);
 const node = installed(version);
 // Whatever a test starts by name runs on the same Node.js.
 const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) };
 run(node, ['--version'], env);
-run(node, ['--disable-warning=ExperimentalWarning', ...program, ...words], env);
+run(node, [...JEST, ...process.argv.slice(2)], env);

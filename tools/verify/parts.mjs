@@ -122,7 +122,7 @@ export const parts = [
     proves: 'ports, connections and client on the next Node.js',
     seconds: 55,
     command:
-      "NODE_VERSION=26.10.0 npm run -s on-node -- tests --testPathPatterns 'libs/(edge|outbound|tls|client)/' 'test/e2e/whom-to-trust'",
+      "NODE_VERSION=26.10.0 npm run -s on-node -- --testPathPatterns 'libs/(edge|outbound|tls|client)/' 'test/e2e/whom-to-trust'",
     needs: 'the registry of packages',
   },
   {
