@@ -1,7 +1,7 @@
 import { told } from '#libs/causes';
 import type { GatewayFailureFacts } from '#libs/session';
 import { withoutKey } from './altered-store.js';
-import { Cluster, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
+import { Cluster, type ClusterOptions, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
 /** Sessions of a quarter of an hour are renewed after twelve minutes: the third call of the hour is refused. */
 const settings = { budget: [{ calls: 2, perMs: HOUR }] };
@@ -30,6 +30,16 @@ describe('a renewal that is due while the create-call budget is spent', () => {
       expect(replica.causeFor('shop')).toEqual({ ...SPENT, effect: 'not_renewed' });
       expect(replica.retryInMs('shop')).toBeGreaterThan(35 * MINUTE);
     }
+  });
+
+  it('is told before it is due, as soon as no call is free before the session ends', async () => {
+    const cluster = await Cluster.running({ settings });
+    await wished(cluster);
+    const { replica } = cluster.first;
+    await cluster.clock.advance(MINUTE);
+    expect(replica.conditionOf('shop')).toBe('failing');
+    expect(replica.causeFor('shop')).toEqual({ ...SPENT, effect: 'not_renewed' });
+    expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
   });
 
   it('names that moment to who reads when the session has ended, too', async () => {
@@ -100,7 +110,8 @@ const unopened: GatewayFailureFacts = { kind: 'invalid_response', detail: 'not o
 const away: GatewayFailureFacts = { kind: 'transient', detail: 'away', msgCode: 'b_server_is_overloaded' };
 
 /** Replicas whose first renewal yields a session that none of them can open. */
-const losing = (): Promise<Cluster> => Cluster.running({ replicas: 2, latencyMs: 10, lifetimeMs: HOUR });
+const losing = (options: ClusterOptions = {}): Promise<Cluster> =>
+  Cluster.running({ replicas: 2, latencyMs: 10, lifetimeMs: HOUR, ...options });
 
 async function renewalFails(cluster: Cluster, failure: GatewayFailureFacts): Promise<void> {
   cluster.gateway.answerAlways(failure);
@@ -122,6 +133,13 @@ describe('a session of the bank that cannot be used here', () => {
     expect(cluster.conditions).toEqual(['dead', 'dead']);
     expect(cluster.causes[1]).toMatchObject({ msgCode: 'b_server_is_overloaded', effect: 'payments_fail' });
     expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+  });
+
+  it('is nothing to a merchant whose sessions live beside each other', async () => {
+    const cluster = await losing({ settings: { supersedes: false } });
+    await renewalFails(cluster, unopened);
+    expect(cluster.conditions).toEqual(['failing', 'failing']);
+    expect(cluster.causes[0]).toMatchObject({ effect: 'not_renewed' });
   });
 });
 

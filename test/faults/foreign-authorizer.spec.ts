@@ -97,6 +97,27 @@ describe('somebody else who creates sessions of a merchant', () => {
     expect(await duel.report(0)).toMatchObject({ kind: 'renewed' });
   });
 
+  it('leaves a new session that every replica says is watched, until it is reported to one of them', async () => {
+    const duel = await Duel.running();
+    const { replicas, clock } = duel.cluster;
+    const conditions = (): readonly string[] => replicas.map(({ replica }) => replica.conditionOf('shop'));
+    const causes = (): readonly (string | undefined)[] => replicas.map(({ replica }) => replica.causeFor('shop')?.code);
+    const ended = ['foreign_authorizer', 'foreign_authorizer', 'foreign_authorizer'];
+    await duel.rivalCreates();
+    await duel.report(0);
+    await duel.rivalCreates();
+    await duel.report(1);
+    await clock.advance(MINUTE);
+    expect([conditions(), causes()]).toEqual([ended, ended]);
+    const renewed = replicas[2]?.replica.wishes.renew({ merchant: 'shop', waitMs: SECOND, signal: neverAborted });
+    await clock.advance(2 * SECOND);
+    expect(await renewed).toMatchObject({ kind: 'renewed' });
+    expect([conditions(), causes()]).toEqual([ended, ['watched', 'watched', 'watched']]);
+    await duel.report(1);
+    await clock.advance(SECOND);
+    expect([conditions(), causes()]).toEqual([ended, ended]);
+  });
+
   it('gets no duel: rejections create once in ten minutes over all replicas, and what there is goes on being served', async () => {
     const duel = await Duel.running();
     await duel.fight(HOUR);

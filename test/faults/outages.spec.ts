@@ -34,6 +34,38 @@ describe('a store that does not answer', () => {
     expect(told().slice(1)).toEqual(['service_resumed']);
   });
 
+  it('holds a renewal that is due back, and says so: nobody is renewing', async () => {
+    const cluster = new Cluster({ settings: {} });
+    const told = (): unknown[] => {
+      const { replica } = cluster.first;
+      return [replica.conditionOf('shop'), replica.causeFor('shop')?.code];
+    };
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(MINUTE);
+    expect(told()).toEqual(['fresh', undefined]);
+    const dueInMs = cluster.first.replica.held.untilRenewalMs('shop');
+    await cluster.clock.advance(dueInMs + 5_000);
+    expect(told()).toEqual(['failing', 'store_silent']);
+    for (const store of cluster.stores) store.down = false;
+    await cluster.clock.advance(5_000);
+    expect(told()).toEqual(['fresh', undefined]);
+  });
+
+  it('is told once it is back of what it did not take, for every merchant', async () => {
+    const merchants = ['shop', 'stall'];
+    const cluster = new Cluster({ merchants, latencyMs: 300 });
+    await cluster.clock.advance(200);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = false;
+    await cluster.clock.advance(3 * SECOND);
+    cluster.addReplica();
+    await cluster.clock.advance(100);
+    for (const id of merchants) expect(cluster.session(1, id)).toEqual(cluster.session(0, id));
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
   it('keeps no reader waiting at a replica that has never reached it', async () => {
     const cluster = new Cluster({ graceMs: 1_500 });
     for (const store of cluster.stores) store.down = true;

@@ -25,6 +25,8 @@ async function after<Answer>(cluster: Cluster, answer: Promise<Answer>, ms = 1_0
 
 const generationOf = (answer: RejectionAnswer): number => ('session' in answer ? answer.session.generation : 0);
 
+const REFUSED = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
+
 describe('a rejected session', () => {
   it('costs one create call when it is reported to every replica at once', async () => {
     const cluster = await Cluster.running({ replicas: 10, latencyMs: 300 });
@@ -107,6 +109,23 @@ describe('a session that is being replaced because it is dead', () => {
     await reported;
     expect((await plain)?.session.generation).toBe(dead);
     expect((await waiting)?.session.generation).toBeGreaterThan(dead);
+  });
+});
+
+describe('one refusal of the bank while the session is dead', () => {
+  it.each([
+    [1, 5_000],
+    [3, 30_000],
+  ])('takes a merchant out for seconds, and a few more for some minutes: %d for %d ms', async (refusals, withinMs) => {
+    const cluster = await Cluster.running({ replicas: 3, latencyMs: 10 });
+    const dead = cluster.session().generation;
+    cluster.gateway.revoke('shop');
+    cluster.gateway.answerNext(...Array.from({ length: refusals }, () => REFUSED));
+    const reported = Promise.allSettled([report(cluster, dead)]);
+    await cluster.clock.advance(withinMs);
+    await reported;
+    expect(cluster.served().map((served) => (served?.session.generation ?? 0) > dead)).not.toContain(false);
+    expect(cluster.gateway.calls).toHaveLength(2 + refusals);
   });
 });
 

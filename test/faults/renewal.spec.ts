@@ -97,6 +97,36 @@ describe('reads', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
   });
 
+  it('cost at most one call in a quarter of a lifetime, however much is wanted', async () => {
+    const cluster = await Cluster.running({ lifetimeMs: 24 * HOUR, settings: { fallbackLifetimeMs: 8 * HOUR } });
+    for (const minRemainingMs of [HOUR, 17 * HOUR, 23.9 * HOUR, 48 * HOUR]) {
+      for (let count = 0; count < 360; count += 1) {
+        const settled = Promise.allSettled([
+          cluster.first.replica.wishes.read({ ...wish, waitMs: SECOND, minRemainingMs }),
+        ]);
+        await cluster.clock.advance(10 * SECOND);
+        await settled;
+      }
+    }
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('are served at once past the margin while the gateway fails, and refused only after expiry', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(890_000);
+    const served = await cluster.first.replica.wishes.read(wish);
+    expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
+    await cluster.clock.advance(10_000);
+    const refused = cluster.first.replica.wishes.read(wish);
+    await expect(refused).rejects.toMatchObject({
+      code: 'session_unavailable',
+      reason: 'transient',
+      retryAfterMs: expect.any(Number),
+    });
+  });
+
   it('announced before they wait start a renewal where there is nothing to serve, and none where there is', async () => {
     const cluster = new Cluster();
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
