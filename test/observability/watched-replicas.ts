@@ -281,7 +281,7 @@ export class WatchedReplicas {
     for (const [index, { id, lifetimeMs, supersedes = false, ...own }] of merchants.entries()) {
       const privateJwk = own.privateJwk ?? (await generateClientKey()).privateJwk;
       const { d: _private, ...publicJwk } = privateJwk;
-      this.privateJwks.push(privateJwk as Record<string, string>);
+      this.privateJwks.push(privateJwk);
       for (const [number, content] of (own.keyFiles ?? [JSON.stringify(privateJwk)]).entries())
         await writeFile(join(this.#folder, `${id}-${number}.json`), content, { mode: 0o600 });
       played.push({ id, serviceCode: serviceCodeOf(index), publicJwk, lifetimeMs, supersedes });
