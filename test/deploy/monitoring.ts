@@ -108,10 +108,3 @@ export function queryOf(expr: string, { cluster = '.*', namespace = '.*', mercha
     .replaceAll('$namespace', namespace)
     .replaceAll('$merchant', merchant);
 }
-
-/** Our metrics that an expression names, without recorded ones. */
-export function metricsIn(expr: string): string[] {
-  return [...expr.matchAll(/\b(session_broker_\w+|session_egress_\w+|http_server_\w+|nodejs_\w+|process_\w+)\b/g)].map(
-    ([name]) => name,
-  );
-}

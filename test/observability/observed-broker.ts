@@ -1,93 +1,60 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
-import { generateClientKey } from '#libs/jwe';
-import { createLogger } from '#libs/telemetry';
-import { startedWhole } from '#libs/testing';
-import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
-import { ProgramProcess } from '../e2e/program-process.js';
-import { sandboxControl } from '../sandbox/sandbox-control.js';
+import { fail } from 'node:assert/strict';
+import { type Replica, serviceCodeOf, TOKEN, WatchedReplicas } from './watched-replicas.js';
 
-const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
-const TOKEN = 'token-of-the-observed-checkout';
+const SHOP = { id: 'shop', lifetimeMs: 3_600_000, timeout: '60s' };
 
-export interface ObservedSetUp {
-  /** Further sections of the configuration, as YAML. */
-  readonly sections?: string;
-  /** Faults that the sandbox has before the broker starts. */
-  readonly faults?: readonly object[];
-}
-
-/** A broker as a separate process with its own environment, in front of a sandbox in this process. */
+/** A broker as a separate process with its own environment, and all that must not show up of it. */
 export class ObservedBroker {
-  url = '';
-  managementUrl = '';
   /** Sessions that it has handed out: to reads, and in place of one that was rejected. */
   reads = 0;
-  #folder = '';
-  #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
-  #process: ProgramProcess | undefined;
-  #secrets: string[] = [TOKEN, SERVICE_CODE];
+  /** What must not show up anywhere. */
+  readonly secrets: string[] = [TOKEN, serviceCodeOf(0)];
+  readonly #watched: WatchedReplicas;
+  readonly #broker: Replica;
 
-  static async start(environment: Record<string, string> = {}, setUp: ObservedSetUp = {}): Promise<ObservedBroker> {
-    const broker = new ObservedBroker();
-    return startedWhole(broker, { start: () => broker.#start(environment, setUp), end: () => broker.stop() });
+  private constructor(watched: WatchedReplicas) {
+    this.#watched = watched;
+    this.#broker = watched.replicas[0] ?? fail('it has not been started');
+    this.secrets.push(...watched.privateJwks.map(({ d = fail('a key without its private part') }) => d));
   }
 
-  /** What must not show up anywhere. */
-  get secrets(): readonly string[] {
-    return this.#secrets;
+  /** @param setUp further sections of the configuration, and faults that the sandbox has before the broker starts */
+  static async start(
+    environment: Record<string, string> = {},
+    { sections = {}, faults = [] }: { readonly sections?: object; readonly faults?: readonly object[] } = {},
+  ): Promise<ObservedBroker> {
+    const wish = { environment, faults, sections: { log: { level: 'debug' }, ...sections } };
+    return new ObservedBroker(await WatchedReplicas.alone([SHOP], wish));
+  }
+
+  get managementUrl(): string {
+    return `http://${this.#broker.management}`;
   }
 
   get lines(): Record<string, unknown>[] {
-    const { out = '' } = this.#process ?? {};
-    return out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = this.#broker.process.out.trim().split('\n');
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
   /** A session that was handed out counts as a secret from then on. */
   async session(headers: Record<string, string> = {}): Promise<{ generation: number }> {
-    const response = await this.#ask('/session', { headers: { prefer: 'wait=10', ...headers } });
-    return this.#note(response);
+    return this.#note(await this.#watched.ask('shop', '/session', { headers: { prefer: 'wait=10', ...headers } }));
   }
 
   async reject(generation: number, headers: Record<string, string> = {}): Promise<{ generation: number }> {
     const body = JSON.stringify({ generation, reason: 'b_expired_token' });
-    return this.#note(await this.#ask('/session/rejections', { method: 'POST', body, headers }));
+    return this.#note(await this.#watched.ask('shop', '/session/rejections', { method: 'POST', body, headers }));
   }
 
-  /** @returns the status */
-  async renew(): Promise<number> {
-    const answer = await this.#ask('/session/renewal', { method: 'POST', body: '{}', headers: {} });
-    await answer.arrayBuffer();
-    return answer.status;
-  }
-
-  /** @returns the status */
-  async decrypt(jwe: string): Promise<number> {
-    const answer = await this.#ask('/payloads/decrypt', { method: 'POST', body: JSON.stringify({ jwe }), headers: {} });
-    await answer.arrayBuffer();
-    return answer.status;
-  }
-
-  /** @returns the status */
-  async open(body: string): Promise<number> {
-    const answer = await this.#ask('/notifications/open', {
-      method: 'POST',
-      body: JSON.stringify({ headers: {}, body }),
-      headers: {},
-    });
-    await answer.arrayBuffer();
-    return answer.status;
+  /** @returns the status of a POST to a path below the merchant */
+  async post(path: string, body: object): Promise<number> {
+    const init = { method: 'POST', body: JSON.stringify(body) };
+    return (await this.#watched.ask('shop', path, init)).status;
   }
 
   /** A plain read, as consumers do all day. */
   async read(headers: Record<string, string> = {}): Promise<number> {
-    const response = await this.#ask('/session', { headers });
+    const response = await this.#watched.ask('shop', '/session', { headers });
     if (response.ok) this.reads += 1;
     await response.arrayBuffer();
     return response.status;
@@ -97,16 +64,11 @@ export class ObservedBroker {
     return (await fetch(`${this.managementUrl}/metrics`)).text();
   }
 
-  control(method: string, path: string, body?: object): Promise<unknown> {
-    return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
-  }
-
   /** @returns the exit code */
-  async stop(): Promise<number | null | undefined> {
-    this.#process?.signal('SIGTERM');
-    const code = await this.#process?.ended;
-    await this.#sandbox?.close();
-    await rm(this.#folder, { recursive: true, force: true });
+  async stop(): Promise<number | null> {
+    this.#broker.process.signal('SIGTERM');
+    const code = await this.#broker.process.ended;
+    await this.#watched.stop();
     return code;
   }
 
@@ -114,47 +76,7 @@ export class ObservedBroker {
     const session = (await response.json()) as { generation: number; authToken: string; deviceId: string };
     if (!response.ok) return session;
     this.reads += 1;
-    this.#secrets.push(session.authToken, session.deviceId);
+    this.secrets.push(session.authToken, session.deviceId);
     return session;
   }
-
-  #ask(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Response> {
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...init.headers };
-    return fetch(`${this.url}/v1/merchants/shop${path}`, { ...init, headers });
-  }
-
-  async #start(environment: Record<string, string>, { sections = '', faults = [] }: ObservedSetUp): Promise<void> {
-    this.#folder = await mkdtemp(join(tmpdir(), 'session-broker-observed-'));
-    const { privateJwk, publicJwk } = await generateClientKey();
-    const keyFile = join(this.#folder, 'shop.jwk.json');
-    await writeFile(keyFile, JSON.stringify(privateJwk), { mode: 0o600 });
-    this.#secrets.push((JSON.parse(await readFile(keyFile, 'utf8')) as { d: string }).d);
-    const merchants = [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 3_600_000 }];
-    const logger = createLogger({ name: 'sandbox', level: 'error' });
-    this.#sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock: new SystemClock(), logger, merchants });
-    for (const fault of faults) await this.control('POST', '/faults', fault);
-    const file = join(this.#folder, 'broker.yaml');
-    await writeFile(file, configuration(this.#sandbox.url, sections));
-    this.#process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment } });
-    const [line] = await this.#process.said(/^.*"msg":"broker started".*$/m);
-    ({ url: this.url, managementUrl: this.managementUrl } = JSON.parse(line) as ObservedBroker);
-  }
-}
-
-function configuration(sandboxUrl: string, sections: string): string {
-  const sha256 = createHash('sha256').update(TOKEN).digest('hex');
-  return `
-http: { host: 127.0.0.1, port: 0 }
-management: { host: 127.0.0.1, port: 0 }
-log: { level: debug }
-auth:
-  tokens: [{ caller: checkout, sha256: "${sha256}" }]
-  policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject, session:renew, payload:decrypt] }]
-${sections}
-merchants:
-  - id: shop
-    serviceCode: ${SERVICE_CODE}
-    clientKeyFiles: [shop.jwk.json]
-    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: 60s }
-`;
 }

@@ -14,8 +14,6 @@ export interface PrometheusOptions {
   /** What discovery adds to the series of a target, such as its namespace. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly rules: string;
-  /** host:port of the Alertmanager that gets the alerts. */
-  readonly alertmanager?: string;
 }
 
 export interface KeptExemplar {
@@ -33,6 +31,8 @@ interface Answer<Data> {
   readonly error?: string;
   readonly data: Data;
 }
+
+const nothing = (): Promise<unknown> => Promise.resolve();
 
 /** A real Prometheus that scrapes and evaluates twice a second. */
 export class PrometheusProcess {
@@ -92,6 +92,16 @@ export class PrometheusProcess {
     );
   }
 
+  /** Waits until the alert fires. @param meanwhile what keeps its fault up */
+  fires(alert: string, meanwhile = nothing): Promise<void> {
+    return eventually(async () => meanwhile().then(async () => (await this.firing()).has(alert)));
+  }
+
+  /** Waits until it is silent. */
+  ends(alert: string, meanwhile = nothing): Promise<void> {
+    return eventually(async () => meanwhile().then(async () => !(await this.firing()).has(alert)));
+  }
+
   async stop(): Promise<void> {
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) {
@@ -110,7 +120,7 @@ export class PrometheusProcess {
 }
 
 /** How many times as fast as in production the rules are played. */
-export const HASTE = 15;
+const HASTE = 15;
 const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /**
@@ -124,13 +134,11 @@ export function hastened(rules: string): string {
   });
 }
 
-function configuration({ targets, egresses = [], labels, alertmanager }: Omit<PrometheusOptions, 'rules'>): string {
+function configuration({ targets, egresses = [], labels }: Omit<PrometheusOptions, 'rules'>): string {
   const jobs = { 'session-broker': targets, 'session-egress': egresses };
-  const alertmanagers = alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
   return JSON.stringify({
     global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
     rule_files: ['rules.yml'],
-    alerting: { alertmanagers },
     storage: { exemplars: { max_exemplars: 1_000 } },
     scrape_configs: Object.entries(jobs).map(([job, of]) => ({
       job_name: job,

@@ -14,7 +14,7 @@ describe('the audit records of a broker', () => {
 
   const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' });
+    broker = await ObservedBroker.start({}, { sections: { audit: { readEvery: 10 } } });
     started.add(broker, (it) => it.stop());
   });
 
@@ -29,7 +29,7 @@ describe('the audit records of a broker', () => {
     expect(of('session.reject')).toEqual([
       expect.objectContaining({
         outcome: 'allowed',
-        caller: 'checkout',
+        caller: 'all',
         merchant: 'shop',
         generation,
         reason: 'b_expired_token',
@@ -42,19 +42,20 @@ describe('the audit records of a broker', () => {
   });
 
   it('say who wanted a newer session, and which one it is', async () => {
-    expect(await broker.renew()).toBe(200);
+    expect(await broker.post('/session/renewal', {})).toBe(200);
     await eventually(() => of('session.renew').length === 1);
     const { generation } = await broker.session();
-    const who = { outcome: 'allowed', caller: 'checkout', merchant: 'shop' };
+    const who = { outcome: 'allowed', caller: 'all', merchant: 'shop' };
     expect(of('session.renew')).toEqual([expect.objectContaining({ ...who, generation })]);
   });
 
   it('say which payload was not opened and which notification', async () => {
     const { publicJwk } = await generateClientKey();
     const jwe = await sealJwe(Buffer.from('{}'), await importPaymentKey(publicJwk), { maxBytes: 100 });
-    expect([await broker.decrypt(jwe), await broker.open(jwe)]).toEqual([422, 422]);
+    expect(await broker.post('/payloads/decrypt', { jwe })).toBe(422);
+    expect(await broker.post('/notifications/open', { headers: {}, body: jwe })).toBe(422);
     await eventually(() => of('notification.open').length === 1);
-    const who = { outcome: 'refused', caller: 'checkout', merchant: 'shop' };
+    const who = { outcome: 'refused', caller: 'all', merchant: 'shop' };
     const notOpened = { ...who, reason: 'jwe_not_opened', requestId: expect.any(String) as string };
     expect(of('payload.decrypt')).toEqual([expect.objectContaining(notOpened)]);
     expect(of('notification.open')).toEqual([expect.objectContaining(notOpened)]);

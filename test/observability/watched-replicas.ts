@@ -1,3 +1,4 @@
+import { fail } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,12 +30,18 @@ export interface WatchedMerchant {
   readonly renewBefore?: string;
   /** Whether a replica is ready only with a session of this merchant; not by default. */
   readonly required?: boolean;
+  /** Its client key; one that is made if left out. */
+  readonly privateJwk?: Readonly<Record<string, string>>;
+  /** The content of its key files, newest first; the key itself if left out. */
+  readonly keyFiles?: readonly string[];
 }
 
 export interface ReplicaWish {
   /** Where it finds Redis; Redis itself by default. */
   readonly redisUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Further sections of its configuration. */
+  readonly sections?: Readonly<Record<string, unknown>>;
   /** Of which version it is: the folder with its built programs, this checkout's by default. */
   readonly built?: URL;
 }
@@ -47,18 +54,20 @@ export interface Replica {
   readonly file: string;
 }
 
-/** Replicas as separate processes, with a real Redis, in front of a sandbox in this process. */
+/** Replicas as separate processes, with a real Redis unless one is alone, in front of a sandbox in this process. */
 export class WatchedReplicas {
-  readonly redis: RedisProcess;
   readonly replicas: Replica[] = [];
+  /** The private keys of the merchants, in their order. */
+  readonly privateJwks: Readonly<Record<string, string>>[] = [];
+  readonly #redis: RedisProcess | undefined;
   readonly #folder: string;
   #merchants: readonly WatchedMerchant[] = [];
   #played: readonly { readonly id: string }[] = [];
   #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
 
-  private constructor(folder: string, redis: RedisProcess) {
+  private constructor(folder: string, redis: RedisProcess | undefined) {
     this.#folder = folder;
-    this.redis = redis;
+    this.#redis = redis;
   }
 
   static async start(
@@ -66,13 +75,30 @@ export class WatchedReplicas {
     faults: readonly object[],
     replicas: number,
   ): Promise<WatchedReplicas> {
-    const folder = await mkdtemp(join(tmpdir(), 'session-broker-watched-'));
-    const watched = new WatchedReplicas(folder, await RedisProcess.start());
+    const watched = new WatchedReplicas(await newFolder(), await RedisProcess.start());
     const start = async (): Promise<void> => {
       await watched.#start(merchants, faults);
       for (let number = 0; number < replicas; number += 1) await watched.launch().then(untilStarted);
     };
     return startedWhole(watched, { start, end: () => watched.stop() });
+  }
+
+  /** One replica that shares its sessions with nobody, once it is ready. */
+  static async alone(
+    merchants: readonly WatchedMerchant[],
+    { faults = [], ...wish }: ReplicaWish & { readonly faults?: readonly object[] },
+  ): Promise<WatchedReplicas> {
+    const watched = new WatchedReplicas(await newFolder(), undefined);
+    const start = async (): Promise<void> => {
+      await watched.#start(merchants, faults);
+      await watched.add(wish);
+    };
+    return startedWhole(watched, { start, end: () => watched.stop() });
+  }
+
+  /** @throws Error if there is one replica alone */
+  get redis(): RedisProcess {
+    return this.#redis ?? fail('it shares nothing');
   }
 
   get targets(): string[] {
@@ -85,7 +111,7 @@ export class WatchedReplicas {
 
   /** @returns the status */
   async read(merchant: string): Promise<number> {
-    return (await this.#ask(merchant, '', {})).status;
+    return (await this.ask(merchant, '/session', {})).status;
   }
 
   /** @returns the status */
@@ -96,7 +122,7 @@ export class WatchedReplicas {
 
   async reject(merchant: string, generation: number, replica = this.replicas[0]): Promise<number> {
     const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
-    return (await this.#ask(merchant, '/rejections', init, replica)).status;
+    return (await this.ask(merchant, '/session/rejections', init, replica)).status;
   }
 
   /** Runs the command line as somebody who may do everything here. */
@@ -114,13 +140,13 @@ export class WatchedReplicas {
 
   /** A person has this replica create a session. @returns what came of it: `just_renewed` if there is a young one */
   async renew(replica: Replica, merchant: string): Promise<string> {
-    const answer = await this.#ask(merchant, '/renewal', { method: 'POST' }, replica);
+    const answer = await this.ask(merchant, '/session/renewal', { method: 'POST' }, replica);
     if (!answer.ok) throw new Error(`the renewal was answered ${answer.status}: ${await answer.text()}`);
     return ((await answer.json()) as { readonly result: string }).result;
   }
 
   async generationOf(merchant: string): Promise<number> {
-    const response = await this.#ask(merchant, '', {});
+    const response = await this.ask(merchant, '/session', {});
     return ((await response.json()) as { generation: number }).generation;
   }
 
@@ -136,14 +162,20 @@ export class WatchedReplicas {
   }
 
   /** One more replica, however far its start has got. */
-  async launch({ redisUrl = this.redis.url, environment = {}, ...program }: ReplicaWish = {}): Promise<Replica> {
+  async launch({
+    redisUrl = this.#redis?.url,
+    environment = {},
+    sections,
+    ...program
+  }: ReplicaWish = {}): Promise<Replica> {
     const [port, management] = [await freePort(), await freePort()];
     const file = join(this.#folder, `broker-${port}.yaml`);
     const sha256 = createHash('sha256').update(TOKEN).digest('hex');
     const configuration = {
       http: { host: '127.0.0.1', port },
       management: { host: '127.0.0.1', port: management },
-      store: { type: 'redis', url: redisUrl },
+      ...(redisUrl === undefined ? {} : { store: { type: 'redis', url: redisUrl } }),
+      ...sections,
       auth: {
         tokens: [{ caller: 'all', sha256 }],
         policies: [
@@ -155,11 +187,14 @@ export class WatchedReplicas {
         ],
       },
       merchants: this.#merchants.map(
-        ({ id, budget, foreignAuthorizerPause, renewBefore, required = false, timeout = TIMEOUT }, index) => ({
+        (
+          { id, keyFiles = [''], budget, foreignAuthorizerPause, renewBefore, required = false, timeout = TIMEOUT },
+          index,
+        ) => ({
           id,
           required,
           serviceCode: serviceCodeOf(index),
-          clientKeyFiles: [`${id}.json`],
+          clientKeyFiles: keyFiles.map((_content, number) => `${id}-${number}.json`),
           gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
           session: {
             ...(budget === undefined ? {} : { budget: [{ calls: budget, per: '10m' }] }),
@@ -219,26 +254,36 @@ export class WatchedReplicas {
       await process.ended;
     }
     await this.#sandbox?.close();
-    await this.redis.stop();
-    await rm(this.#folder, { recursive: true });
+    await this.#redis?.stop();
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
-  #ask(
+  /** @returns the answer of a path below the merchant */
+  ask(
     merchant: string,
     path: string,
-    ...[init, replica = this.replicas[0]]: [RequestInit, Replica?]
+    ...[init, replica = this.replicas[0]]: [
+      RequestInit & { readonly headers?: Readonly<Record<string, string>> },
+      Replica?,
+    ]
   ): Promise<Response> {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-    return fetch(`${replica?.url}/v1/merchants/${merchant}/session${path}`, { ...init, headers });
+    return fetch(`${replica?.url}/v1/merchants/${merchant}${path}`, {
+      ...init,
+      headers: { ...headers, ...init.headers },
+    });
   }
 
   async #start(merchants: readonly WatchedMerchant[], faults: readonly object[]): Promise<void> {
     this.#merchants = merchants;
     await writeFile(join(this.#folder, 'token'), `${TOKEN}\n`, { mode: 0o600 });
     const played = [];
-    for (const [index, { id, lifetimeMs, supersedes = false }] of merchants.entries()) {
-      const { privateJwk, publicJwk } = await generateClientKey();
-      await writeFile(join(this.#folder, `${id}.json`), JSON.stringify(privateJwk), { mode: 0o600 });
+    for (const [index, { id, lifetimeMs, supersedes = false, ...own }] of merchants.entries()) {
+      const privateJwk = own.privateJwk ?? (await generateClientKey()).privateJwk;
+      const { d: _private, ...publicJwk } = privateJwk;
+      this.privateJwks.push(privateJwk);
+      for (const [number, content] of (own.keyFiles ?? [JSON.stringify(privateJwk)]).entries())
+        await writeFile(join(this.#folder, `${id}-${number}.json`), content, { mode: 0o600 });
       played.push({ id, serviceCode: serviceCodeOf(index), publicJwk, lifetimeMs, supersedes });
     }
     this.#played = played;
@@ -264,11 +309,13 @@ export async function servedBy({ url }: Replica, merchant: string, prefer = ''):
   return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
 }
 
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'session-broker-watched-'));
+
 async function untilStarted(replica: Replica): Promise<Replica> {
   await replica.process.said(/"msg":"broker started"/);
   return replica;
 }
 
-function serviceCodeOf(index: number): string {
+export function serviceCodeOf(index: number): string {
   return `137d9304-0368-11ed-b939-0242ac12${String(index).padStart(4, '0')}`;
 }

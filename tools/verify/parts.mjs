@@ -30,7 +30,6 @@ const mutation = (target, every = 1) => ({
  * @property {string[]} [suites] patterns of the test files that it runs
  * @property {number} [seconds] that it takes on two idle cores, if less than three minutes: it is also run by turns
  * @property {string} [needs] beside the programs of tools/test-tools.json
- * @property {true} [showsTable] the lines of a table in its output are shown
  * @property {true} [packages] it loads packages that only verify needs
  */
 
@@ -77,13 +76,8 @@ export const parts = [
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
   suites('prometheus', 'rules, exemplars and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
     of: ['observability/(alertmanager|exemplars|nights)', 'deploy/alerts'],
-    showsTable: true,
   }),
-  suites('seldom-alerts', 'alerts that seldom fire, on a real Prometheus', {
-    of: ['observability/(health|seldom-alerts)'],
-    showsTable: true,
-    seconds: 150,
-  }),
+  suites('dashboard', 'what the dashboard shows, on a real Prometheus', { of: ['observability/health'], seconds: 60 }),
   suites('replicas', 'the health of a replica that is blocked', {
     of: ['replicas/'],
     seconds: 20,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync, readFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 
@@ -38,10 +38,7 @@ function end({ pid }, signal) {
  * @param stopping its `abort` ends the part
  * @returns the name, the seconds that it took, whether it passed, and the verdict in words
  */
-export async function runPart(
-  { name, proves, command, showsTable },
-  { root, folder, stopping, say, everyMs = PROGRESS_EVERY_MS },
-) {
+export async function runPart({ name, proves, command }, { root, folder, stopping, say, everyMs = PROGRESS_EVERY_MS }) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${name}.log`);
   const log = createWriteStream(file);
@@ -69,8 +66,6 @@ export async function runPart(
   log.end();
   await finished(log);
   const passed = code === 0;
-  const table = readFileSync(file, 'utf8').match(/^\| .*$/gm) ?? [];
-  if (showsTable) say(table.join('\n'));
   const skipped = skippedIn(last.all());
   const verdict = passed ? `passed${skipped === undefined ? '' : `, ${skipped} tests skipped`}` : `FAILED (${code})`;
   if (!passed) say([...last.all().slice(-TOLD_LINES), `all of it: ${file}`].map((line) => `   ${line}`).join('\n'));

@@ -8,134 +8,110 @@ import { type CauseCode, effects, words } from './words.js';
 const thumbprint = 'giDq73_2bc-X1mJeOZdZGtHIgq17_7yBU6003q9kBQo';
 const newestKey = 'V9aJ5NusUFnWTvi2YBLxvAB3vCXj7Vo20BPbiFaN8-U';
 const peer = 'bank.example:443';
-const at = (mark: string, rest: FailureTrace = {}): Pick<Failed, 'trace'> => ({ trace: { mark, peer, ...rest } });
+const marked = (mark: string, kind: Failed['kind'] = 'transient', rest: FailureTrace = {}): Failed => ({
+  kind,
+  trace: { mark, peer, ...rest },
+});
+const untrusted = (mark: string): Failed => marked(mark, 'refused');
+const answered = (kind: Failed['kind'], httpStatus: number, msgCode?: string): Failed => ({
+  kind,
+  msgCode,
+  trace: { httpStatus },
+});
+const proxied: FailureTrace = { peer: 'out.example:3128', viaProxy: true };
 
 /** What is said of a failed call, by the runbook that goes on from there. */
-const calls: Readonly<Record<string, Readonly<Record<string, Failed>>>> = {
-  'renewals-failing': {
-    'nothing listens there (ECONNREFUSED to bank.example:443)': { kind: 'transient', ...at('ECONNREFUSED') },
-    'nothing listens there (ECONNREFUSED to the proxy out.example:3128)': {
-      kind: 'transient',
-      ...at('ECONNREFUSED', { peer: 'out.example:3128', viaProxy: true }),
-    },
-    'the host has no address (ENOTFOUND for bank.example:443)': { kind: 'transient', ...at('ENOTFOUND') },
-    'the name server does not answer (EAI_AGAIN for bank.example:443)': { kind: 'transient', ...at('EAI_AGAIN') },
-    'no route leads there (EHOSTUNREACH to bank.example:443)': { kind: 'transient', ...at('EHOSTUNREACH') },
-    'nothing answers there (no connection in time to bank.example:443)': {
-      kind: 'timeout',
-      ...at('UND_ERR_CONNECT_TIMEOUT'),
-    },
-    'the port speaks no TLS, but the address begins with https (bank.example:443)': {
-      kind: 'transient',
-      ...at('ERR_SSL_WRONG_VERSION_NUMBER'),
-    },
-    'the port speaks TLS, but the address begins with http (bank.example:443)': {
-      kind: 'transient',
-      ...at('ERR_BROKER_TLS_SPOKEN'),
-    },
-    'the Fetch standard forbids that port (bank.example:443)': { kind: 'transient', ...at('ERR_BROKER_BAD_PORT') },
-    'bank.example:443 broke the call off (ECONNRESET)': { kind: 'transient', ...at('ECONNRESET') },
-    'no answer in time from bank.example:443 (UND_ERR_HEADERS_TIMEOUT)': {
-      kind: 'timeout',
-      ...at('UND_ERR_HEADERS_TIMEOUT'),
-    },
-    'no answer in time from bank.example:443': { kind: 'timeout', trace: { peer } },
-    'no answer in time from the gateway': { kind: 'aborted' },
-    'the bank reports a fault of its own: b_server_is_overloaded': {
-      kind: 'transient',
-      msgCode: 'b_server_is_overloaded',
-      trace: { httpStatus: 404 },
-    },
-    'a firewall or proxy answers in place of the bank: a page of HTML (HTTP 503)': {
-      kind: 'transient',
-      msgCode: 'html_page',
-      trace: { httpStatus: 503 },
-    },
-    'gateway.baseUrl is probably wrong, or the service is away (HTTP 404, b_service_unavailable)': {
-      kind: 'transient',
-      msgCode: 'b_service_unavailable',
-      trace: { httpStatus: 404 },
-    },
-    'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 405)': {
-      kind: 'transient',
-      trace: { httpStatus: 405 },
-    },
-    'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 404, a page of HTML)': {
-      kind: 'transient',
-      msgCode: 'html_page',
-      trace: { httpStatus: 404 },
-    },
-    'gateway.baseUrl is probably wrong: it redirects, and no call follows (HTTP 301)': {
-      kind: 'invalid_response',
-      trace: { httpStatus: 301 },
-    },
-    'the bank reports a fault of its own: b_service_unavailable': {
-      kind: 'transient',
-      msgCode: 'b_service_unavailable',
-      trace: { httpStatus: 503 },
-    },
-    'the bank answers with a code that is not known here: b_something_new': {
-      kind: 'transient',
-      msgCode: 'b_something_new',
-      trace: { httpStatus: 200, unknownCode: true },
-    },
-    "the bank's answer is empty": { kind: 'transient', msgCode: 'empty_answer' },
-    "the bank's answer is not a session (HTTP 200)": { kind: 'invalid_response', trace: { httpStatus: 200 } },
-    'the token that keeps the private key does not work, so that no call is made': { kind: 'key_unavailable' },
-  },
-  'access-refused': {
-    'the certificate of bank.example:443 has expired (CERT_HAS_EXPIRED)': {
-      kind: 'refused',
-      ...at('CERT_HAS_EXPIRED'),
-    },
-    'the certificate of bank.example:443 is not valid yet (CERT_NOT_YET_VALID)': {
-      kind: 'refused',
-      ...at('CERT_NOT_YET_VALID'),
-    },
-    'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)': {
-      kind: 'refused',
-      ...at('ERR_TLS_CERT_ALTNAME_INVALID'),
-    },
-    'the certificate of bank.example:443 has a key that is not pinned (ERR_BROKER_PIN_MISMATCH)': {
-      kind: 'refused',
-      ...at('ERR_BROKER_PIN_MISMATCH'),
-    },
-    'the certificate of bank.example:443 is not trusted (SELF_SIGNED_CERT_IN_CHAIN)': {
-      kind: 'refused',
-      ...at('SELF_SIGNED_CERT_IN_CHAIN'),
-    },
-    'the request cannot be sent as configured (UND_ERR_INVALID_ARG)': { kind: 'refused', ...at('UND_ERR_INVALID_ARG') },
-    "the bank's new session opens with none of our keys": {
-      kind: 'invalid_response',
-      trace: { thumbprint, httpStatus: 200 },
-      newestKey: thumbprint,
-    },
-    'the bank refuses: b_merchant_not_found': {
-      kind: 'refused',
-      msgCode: 'b_merchant_not_found',
-      trace: { httpStatus: 400 },
-    },
-    'the bank has revoked the access: b_auth_token_expired': { kind: 'revoked', msgCode: 'b_auth_token_expired' },
-    'the bank refuses (HTTP 403)': { kind: 'refused', trace: { httpStatus: 403 } },
-    'a firewall turns the call away: a page of HTML in place of an answer (HTTP 403)': {
-      kind: 'refused',
-      msgCode: 'html_page',
-      trace: { httpStatus: 403 },
-    },
-  },
-  'unopenable-records': {
-    'another replica asked the bank with another key (giDq73_2…) than our newest (V9aJ5Nus…)': {
-      kind: 'invalid_response',
-      trace: { thumbprint },
-      newestKey,
-    },
-  },
-  'clock-skew': {
-    'the session was past its expiry on arrival': {
-      kind: 'invalid_response',
-      trace: { mark: 'ERR_BROKER_PAST_EXPIRY' },
-    },
-  },
+const calls: Readonly<Record<string, readonly (readonly [text: string, call: Failed])[]>> = {
+  'renewals-failing': [
+    ['nothing listens there (ECONNREFUSED to bank.example:443)', marked('ECONNREFUSED')],
+    [
+      'nothing listens there (ECONNREFUSED to the proxy out.example:3128)',
+      marked('ECONNREFUSED', 'transient', proxied),
+    ],
+    ['the host has no address (ENOTFOUND for bank.example:443)', marked('ENOTFOUND')],
+    ['the name server does not answer (EAI_AGAIN for bank.example:443)', marked('EAI_AGAIN')],
+    ['no route leads there (EHOSTUNREACH to bank.example:443)', marked('EHOSTUNREACH')],
+    ['nothing answers there (no connection in time to bank.example:443)', marked('UND_ERR_CONNECT_TIMEOUT', 'timeout')],
+    [
+      'the port speaks no TLS, but the address begins with https (bank.example:443)',
+      marked('ERR_SSL_WRONG_VERSION_NUMBER'),
+    ],
+    ['the port speaks TLS, but the address begins with http (bank.example:443)', marked('ERR_BROKER_TLS_SPOKEN')],
+    ['the Fetch standard forbids that port (bank.example:443)', marked('ERR_BROKER_BAD_PORT')],
+    ['bank.example:443 broke the call off (ECONNRESET)', marked('ECONNRESET')],
+    ['no answer in time from bank.example:443 (UND_ERR_HEADERS_TIMEOUT)', marked('UND_ERR_HEADERS_TIMEOUT', 'timeout')],
+    ['no answer in time from bank.example:443', { kind: 'timeout', trace: { peer } }],
+    ['no answer in time from the gateway', { kind: 'aborted' }],
+    [
+      'the bank reports a fault of its own: b_server_is_overloaded',
+      answered('transient', 404, 'b_server_is_overloaded'),
+    ],
+    [
+      'a firewall or proxy answers in place of the bank: a page of HTML (HTTP 503)',
+      answered('transient', 503, 'html_page'),
+    ],
+    [
+      'gateway.baseUrl is probably wrong, or the service is away (HTTP 404, b_service_unavailable)',
+      answered('transient', 404, 'b_service_unavailable'),
+    ],
+    ['gateway.baseUrl is probably wrong: it takes no create calls (HTTP 405)', answered('transient', 405)],
+    [
+      'gateway.baseUrl is probably wrong: it takes no create calls (HTTP 404, a page of HTML)',
+      answered('transient', 404, 'html_page'),
+    ],
+    [
+      'gateway.baseUrl is probably wrong: it redirects, and no call follows (HTTP 301)',
+      answered('invalid_response', 301),
+    ],
+    ['the bank reports a fault of its own: b_service_unavailable', answered('transient', 503, 'b_service_unavailable')],
+    [
+      'the bank answers with a code that is not known here: b_something_new',
+      { kind: 'transient', msgCode: 'b_something_new', trace: { httpStatus: 200, unknownCode: true } },
+    ],
+    ["the bank's answer is empty", { kind: 'transient', msgCode: 'empty_answer' }],
+    ["the bank's answer is not a session (HTTP 200)", answered('invalid_response', 200)],
+    ['the token that keeps the private key does not work, so that no call is made', { kind: 'key_unavailable' }],
+  ],
+  'access-refused': [
+    ['the certificate of bank.example:443 has expired (CERT_HAS_EXPIRED)', untrusted('CERT_HAS_EXPIRED')],
+    ['the certificate of bank.example:443 is not valid yet (CERT_NOT_YET_VALID)', untrusted('CERT_NOT_YET_VALID')],
+    [
+      'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)',
+      untrusted('ERR_TLS_CERT_ALTNAME_INVALID'),
+    ],
+    [
+      'the certificate of bank.example:443 has a key that is not pinned (ERR_BROKER_PIN_MISMATCH)',
+      untrusted('ERR_BROKER_PIN_MISMATCH'),
+    ],
+    [
+      'the certificate of bank.example:443 is not trusted (SELF_SIGNED_CERT_IN_CHAIN)',
+      untrusted('SELF_SIGNED_CERT_IN_CHAIN'),
+    ],
+    ['the request cannot be sent as configured (UND_ERR_INVALID_ARG)', untrusted('UND_ERR_INVALID_ARG')],
+    [
+      "the bank's new session opens with none of our keys",
+      { kind: 'invalid_response', trace: { thumbprint, httpStatus: 200 }, newestKey: thumbprint },
+    ],
+    ['the bank refuses: b_merchant_not_found', answered('refused', 400, 'b_merchant_not_found')],
+    ['the bank has revoked the access: b_auth_token_expired', { kind: 'revoked', msgCode: 'b_auth_token_expired' }],
+    ['the bank refuses (HTTP 403)', answered('refused', 403)],
+    [
+      'a firewall turns the call away: a page of HTML in place of an answer (HTTP 403)',
+      answered('refused', 403, 'html_page'),
+    ],
+  ],
+  'unopenable-records': [
+    [
+      'another replica asked the bank with another key (giDq73_2…) than our newest (V9aJ5Nus…)',
+      { kind: 'invalid_response', trace: { thumbprint }, newestKey },
+    ],
+  ],
+  'clock-skew': [
+    [
+      'the session was past its expiry on arrival',
+      { kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } },
+    ],
+  ],
 };
 
 /** What was read on the page or the command line, and is looked up in the runbook. */
@@ -203,9 +179,7 @@ const others: Record<string, Cause> = {
 const MAX_LENGTH = 120;
 
 describe('what is wrong, in words', () => {
-  const each = Object.entries(calls).flatMap(([runbook, of]) =>
-    Object.entries(of).map(([text, call]) => ({ text, call, runbook })),
-  );
+  const each = Object.entries(calls).flatMap(([runbook, of]) => of.map(([text, call]) => ({ text, call, runbook })));
 
   it.each(each)('is said of a failed call: $text', ({ text, call, runbook }) => {
     expect(toldCall(call)).toMatchObject({ text, runbook });
@@ -270,10 +244,9 @@ describe('what is wrong, in words', () => {
 
 describe('an address that is wrong', () => {
   it('is one where the scheme is another, or where nobody says in the words of the gateway that it is away', () => {
-    const told404 = (msgCode?: string): Failed => ({ kind: 'transient', msgCode, trace: { httpStatus: 404 } });
-    expect(leadsElsewhere(told404())).toBe(true);
-    expect(leadsElsewhere(told404('b_service_unavailable'))).toBe(false);
-    expect(leadsElsewhere({ kind: 'transient', ...at('ERR_BROKER_TLS_SPOKEN') })).toBe(true);
-    expect(leadsElsewhere({ kind: 'refused', trace: { httpStatus: 403 } })).toBe(false);
+    expect(leadsElsewhere(answered('transient', 404))).toBe(true);
+    expect(leadsElsewhere(answered('transient', 404, 'b_service_unavailable'))).toBe(false);
+    expect(leadsElsewhere(marked('ERR_BROKER_TLS_SPOKEN'))).toBe(true);
+    expect(leadsElsewhere(answered('refused', 403))).toBe(false);
   });
 });

@@ -9,26 +9,11 @@ const CANARY = 'Zk7canaryQ';
 const printed = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
 
 describe('redact', () => {
-  it.each([
-    'authToken',
-    'refreshToken',
-    'deviceId',
-    'serviceCode',
-    'd',
-    'k',
-    'p',
-    'q',
-    'jwe',
-    'plaintext',
-    'authorization',
-    'cookie',
-    'token',
-    'password',
-    'secret',
-    'privateKey',
-    'clientKey',
-    'tokens',
-  ])('withholds what stands under %s', (key) => {
+  it.each(
+    'authToken refreshToken deviceId serviceCode d k p q jwe plaintext authorization cookie token password secret privateKey clientKey tokens'.split(
+      ' ',
+    ),
+  )('withholds what stands under %s', (key) => {
     expect(redact({ outer: [{ [key]: CANARY }] })).toEqual({ outer: [{ [key]: '[redacted]' }] });
     expect(redact({ [key]: { deep: [CANARY, { x: CANARY }] } })).toEqual({ [key]: '[redacted]' });
   });
@@ -307,14 +292,5 @@ describe('redactText', () => {
     expect(redactText('at https://u:p@gateway.example/a/b?c=d#e, later')).toBe(
       'at https://gateway.example/a/b?[redacted] later',
     );
-  });
-
-  it('stays fast on texts made to be slow', () => {
-    const slow = ['a', '"', '\\', '/', 'a.', 'a-', "'a':", 'eyJ', 'a=', '://', ' ', 'Bearer ', '{"'];
-    for (const piece of slow) {
-      const startedAt = process.cpuUsage().user;
-      redactText(piece.repeat(10_000));
-      expect((process.cpuUsage().user - startedAt) / 1_000).toBeLessThan(250);
-    }
   });
 });

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { Meter, MetricOptions, SpanContext } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -5,7 +6,6 @@ import { instantFromEpochMs, nextTurn, SystemClock, VirtualClock } from '#libs/c
 import { Exemplars } from './exemplars.js';
 import { createInstruments, type GaugeSource } from './instruments.js';
 import { ScrapeReader } from './scrape-reader.js';
-import { readdirSync } from 'node:fs';
 import { createLogger } from './logger.js';
 import { startTelemetry, type Telemetry } from './telemetry.js';
 import { createEgressInstruments } from './egress-instruments.js';
@@ -194,19 +194,16 @@ interface Declared {
 
 /** A meter that records what is declared on it. */
 function notedMeter(declared: Declared[]): Meter {
-  const meter = new MeterProvider().getMeter('a');
-  const noted =
-    <Made>(kind: Kind, create: (name: string, options?: MetricOptions) => Made) =>
-    (name: string, options: MetricOptions = {}): Made => {
-      declared.push({ name, unit: options.unit ?? '', kind });
-      return create.call(meter, name, options);
-    };
-  return Object.assign(Object.create(meter) as Meter, {
-    createCounter: noted('counter', meter.createCounter.bind(meter)),
-    createObservableCounter: noted('counter', meter.createObservableCounter.bind(meter)),
-    createObservableGauge: noted('gauge', meter.createObservableGauge.bind(meter)),
-    createHistogram: noted('histogram', meter.createHistogram.bind(meter)),
-    addBatchObservableCallback: meter.addBatchObservableCallback.bind(meter),
+  const kindOf = (method: string): Kind =>
+    /counter$/i.test(method) ? 'counter' : /gauge$/i.test(method) ? 'gauge' : 'histogram';
+  return new Proxy(new MeterProvider().getMeter('a'), {
+    get: (meter, method: keyof Meter) =>
+      method.startsWith('create')
+        ? (name: string, options: MetricOptions = {}) => {
+            declared.push({ name, unit: options.unit ?? '', kind: kindOf(method) });
+            return (meter[method] as Meter['createCounter']).call(meter, name, options);
+          }
+        : meter[method].bind(meter),
   });
 }
 
@@ -242,5 +239,19 @@ describe('the names of a scrape', () => {
   it('are those that Prometheus makes of what comes by OTLP', () => {
     expect(declared.length).toBeGreaterThan(50);
     expect(declared.map(scrapedName)).toEqual(declared.map(translated));
+  });
+
+  it('are all that alerts and dashboard ask for', () => {
+    const asked = ['prometheus/rules/session-broker.yml', 'grafana/dashboards/session-broker.json'].flatMap(
+      (file) =>
+        readFileSync(`deploy/${file}`, 'utf8').match(
+          /\b(?:session_(?:broker|egress)|http_server|nodejs|process)_\w+/g,
+        ) ?? [],
+    );
+    expect(asked.length).toBeGreaterThan(50);
+    // Of the program, not of what it does.
+    const known = new Set([...declared.map(scrapedName), 'session_broker_build_info']);
+    const names = asked.map((name) => name.replace(/_(?:bucket|count|sum)$/, ''));
+    expect([...new Set(names)].filter((name) => !known.has(name))).toEqual([]);
   });
 });
