@@ -3,6 +3,7 @@ import { type KeyPair, type PublicJwk, readPublicKey } from '../../apps/sandbox/
 import { exchange, type RawAnswer } from './raw-exchange.js';
 
 export type Route = 'clear' | 'sealed';
+export const ROUTES: readonly Route[] = ['clear', 'sealed'];
 export type Members = Readonly<Record<string, unknown>>;
 
 export const PATHS: Readonly<Record<Route, string>> = {

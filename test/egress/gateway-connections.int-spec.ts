@@ -1,14 +1,10 @@
 import { eventually, LoopbackServer, TestAuthority } from '#libs/testing';
-import { type PlainCaller, type Route } from './callers.js';
-import { answer, good, type HostileGateway, PAID, type Play } from './hostile-gateway.js';
-import { outcomeOf } from './outcome.js';
+import { type PlainCaller, ROUTES } from './callers.js';
+import { answer, good, type HostileGateway, outcomeOf, type Play } from './hostile-gateway.js';
 import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
 import { aClient, type EgressSetUp, RunningEgress } from './running-egress.js';
 import type { EgressRoute } from '#libs/configuration';
-
-const ROUTES: readonly Route[] = ['clear', 'sealed'];
-const GOOD = { good: JSON.stringify(PAID) };
 
 describe('connections to the gateway', () => {
   let stage: PlayedStage;
@@ -29,7 +25,7 @@ describe('connections to the gateway', () => {
       const told: string[] = [];
       for (const caller of other.callers())
         for (const route of ROUTES) {
-          told.push(outcomeOf(await caller.pay(route, {}), GOOD));
+          told.push(outcomeOf(await caller.pay(route, {})));
         }
       return told;
     } finally {
@@ -56,11 +52,11 @@ describe('connections to the gateway', () => {
   it('are used again, and one that the gateway closed meanwhile is not', async () => {
     const plain = egress.plain();
     await gateway.script();
-    for (let number = 0; number < 3; number += 1) expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
+    for (let number = 0; number < 3; number += 1) expect(outcomeOf(await plain.pay('clear', {}))).toBe('good');
     expect(gateway.connections).toBe(1);
     for (let number = 0; number < 20; number += 1) {
       await gateway.dropConnections();
-      expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
+      expect(outcomeOf(await plain.pay('clear', {}))).toBe('good');
     }
     expect(gateway.seen).toHaveLength(23);
   });
@@ -73,7 +69,7 @@ describe('connections to the gateway', () => {
       for (const route of ROUTES) {
         await gateway.script(good, play);
         await caller.pay(route, {});
-        expect(outcomeOf(await caller.pay(route, {}), GOOD)).toBe('502 answer_lost');
+        expect(outcomeOf(await caller.pay(route, {}))).toBe('502 answer_lost');
         expect(gateway.seen).toHaveLength(2);
       }
   });
@@ -84,7 +80,7 @@ describe('connections to the gateway', () => {
     });
     const plain = egress.plain();
     const told: string[] = [];
-    for (let number = 0; number < 4; number += 1) told.push(outcomeOf(await plain.pay('clear', {}), GOOD));
+    for (let number = 0; number < 4; number += 1) told.push(outcomeOf(await plain.pay('clear', {})));
     expect(told).toEqual(['good', 'good', 'good', 'good']);
   });
 
@@ -120,7 +116,7 @@ describe('connections to the gateway', () => {
     };
     await gateway.script(...Array.from({ length: 6 }, () => unread));
     for (let number = 0; number < 3; number += 1)
-      for (const { name } of clients) expect(outcomeOf(await two.plain(name).pay('clear', {}), GOOD)).toBe('good');
+      for (const { name } of clients) expect(outcomeOf(await two.plain(name).pay('clear', {}))).toBe('good');
     await two.close();
     expect([...carried.values()].map((merchants) => [...merchants])).toEqual([['shop'], ['other']]);
   });

@@ -1,8 +1,49 @@
+import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LoopbackServer } from '#libs/testing';
 import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
+import type { Answer } from './callers.js';
 import type { PlayedBroker, PlayedSession } from './played-broker.js';
-import { IncomingRequests, type SeenRequest } from './seen-request.js';
+
+/** A request as it was sent, every header as it was written. */
+export class SeenRequest {
+  readonly #request: IncomingMessage;
+  readonly #octets: Buffer[] = [];
+
+  constructor(request: IncomingMessage) {
+    this.#request = request.on('data', (octets: Buffer) => void this.#octets.push(octets));
+    // That it broke off is seen by whether it is whole.
+    request.on('error', () => undefined);
+  }
+
+  get target(): string {
+    return this.#request.url ?? '';
+  }
+
+  get body(): Buffer {
+    return Buffer.concat(this.#octets);
+  }
+
+  get isWhole(): boolean {
+    return this.#request.complete;
+  }
+
+  /** Every value of a header, in the order in which they were sent. */
+  valuesOf(name: string): readonly string[] {
+    return this.#request.headersDistinct[name] ?? [];
+  }
+
+  /** In lower case. */
+  get headerNames(): readonly string[] {
+    return Object.keys(this.#request.headersDistinct);
+  }
+
+  /** Everything that was sent, for searching. */
+  get text(): string {
+    const { method, rawHeaders } = this.#request;
+    return [`${method} ${this.target}`, ...rawHeaders, this.body.toString('latin1')].join('\n');
+  }
+}
 
 export interface Part {
   readonly request: SeenRequest;
@@ -14,8 +55,8 @@ export interface Part {
 
 /** What happens to one request. */
 export interface Play {
-  /** When it begins: on connection, at the head of a request, or at the whole request (the default). */
-  readonly on?: 'connection' | 'head' | 'request';
+  /** When it begins: at the head of a request, or at the whole request (the default). */
+  readonly on?: 'head' | 'request';
   run(part: Part): void;
 }
 
@@ -35,18 +76,35 @@ export function answer(status: number, body: string, headers: readonly string[] 
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
+/** What the gateway answered, in the clear. */
+export interface SentAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
 /**
- * A gateway on bare sockets, which does to each request what the test has scripted. The first play is for the first
- * request after `script`, and so on; all later ones are answered well. It sees what no HTTP server would show: partial
- * requests, and every header as it was written.
+ * What a caller got, in a few words: `good`: the payment's answer; `as sent`: what the gateway sent; `502 answer_lost`
+ * and the like: an answer by the egress itself; `cut`: a connection that ended before its answer did.
+ */
+export function outcomeOf(given: Answer, sent?: SentAnswer): string {
+  if (given.isCut) return 'cut';
+  if (given.status === 200 && given.text === JSON.stringify(PAID)) return 'good';
+  if (sent !== undefined && given.status === sent.status && given.text === sent.body) return 'as sent';
+  return `${given.status} ${given.code ?? given.text.slice(0, 200)}`;
+}
+
+/**
+ * A gateway that answers octet by octet, and does to each request what the test has scripted. The first play is for the
+ * first request after `script`, and so on; all later ones are answered well.
  */
 export class HostileGateway {
   seen: SeenRequest[] = [];
+  /** Every connection is reset as it opens. */
+  isClosedToAll = false;
   readonly #broker: PlayedBroker;
   #plays: readonly Play[] = [];
   #connectionsAtScript = 0;
   #server: LoopbackServer | undefined;
-  readonly #sockets = new Set<Socket>();
 
   private constructor(broker: PlayedBroker) {
     this.#broker = broker;
@@ -54,7 +112,12 @@ export class HostileGateway {
 
   static async before(broker: PlayedBroker): Promise<HostileGateway> {
     const gateway = new HostileGateway(broker);
-    gateway.#server = await LoopbackServer.tcp((socket) => gateway.#welcome(socket));
+    // Only reads: what is answered goes to the socket itself.
+    const reader = createServer((request) => gateway.#heard(request));
+    gateway.#server = await LoopbackServer.tcp((socket) => {
+      if (gateway.isClosedToAll) return void socket.resetAndDestroy();
+      reader.emit('connection', socket);
+    });
     return gateway;
   }
 
@@ -81,8 +144,6 @@ export class HostileGateway {
 
   /** Closes every connection, as a gateway does with idle ones. */
   async dropConnections(): Promise<void> {
-    // Otherwise a play that reads nothing would not see the end of its connection.
-    for (const socket of this.#sockets) socket.resume();
     await this.#server?.dropConnections();
   }
 
@@ -105,32 +166,17 @@ export class HostileGateway {
     return JSON.stringify({ jwe: sealCompact(plaintext, this.#broker.merchantKey) });
   }
 
-  #welcome(socket: Socket): void {
-    const requests = new IncomingRequests();
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-    const play = this.#playOf(this.seen.length);
-    if (play.on === 'connection') play.run(this.#part(socket, requests.none));
-    socket.on('data', (octets: Buffer) => {
-      for (const step of requests.push(octets)) {
-        if (step.at === 'head') this.seen.push(step.request);
-        this.#step(socket, step);
-      }
-    });
-  }
-
-  #step(socket: Socket, { at, request }: { readonly at: 'head' | 'request'; readonly request: SeenRequest }): void {
-    const play = this.#playOf(this.seen.indexOf(request));
-    if ((play.on ?? 'request') === at) play.run(this.#part(socket, request));
-  }
-
-  #playOf(index: number): Play {
-    return this.#plays[index] ?? good;
-  }
-
-  #part(socket: Socket, request: SeenRequest): Part {
-    const isSealed = request.target.includes('/payments/');
+  #heard(incoming: IncomingMessage): void {
+    const request = new SeenRequest(incoming);
+    const play = this.#plays[this.seen.length] ?? good;
+    this.seen.push(request);
     const body = JSON.stringify(PAID);
-    return { request, socket, gateway: this, good: isSealed ? this.sealed(body) : body };
+    const { socket } = incoming;
+    const part = {
+      ...{ request, socket, gateway: this as HostileGateway },
+      good: request.target.includes('/payments/') ? this.sealed(body) : body,
+    };
+    if (play.on === 'head') play.run(part);
+    else incoming.on('end', () => play.run(part));
   }
 }

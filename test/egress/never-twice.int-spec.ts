@@ -2,11 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { endedAfterEach } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
 import { BY_REQUEST, CREATE_PURCHASE, DATE } from '../sandbox/payment-desk.js';
-import type { Answer, Caller, Members, Route } from './callers.js';
+import { type Answer, type Caller, type Members, type Route, ROUTES } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
-
-const ROUTES: readonly Route[] = ['clear', 'sealed'];
 
 describe('a payment through the egress', () => {
   let stage: EgressStage;

@@ -1,16 +1,12 @@
 import { jest } from '@jest/globals';
 import { eventually } from '#libs/testing';
-import { CREATE, PATHS, type PlainCaller, type Route } from './callers.js';
-import { type HostileGateway, PAID } from './hostile-gateway.js';
+import { CREATE, PATHS, type PlainCaller, type Route, ROUTES } from './callers.js';
+import { type HostileGateway, outcomeOf } from './hostile-gateway.js';
 import { AliasSessions } from '../../apps/egress/src/alias/alias-sessions.js';
 import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
-import { outcomeOf } from './outcome.js';
 import { PlayedStage } from './played-stage.js';
 import { exchange, RawConnection } from './raw-exchange.js';
 import { MAX_BODY_BYTES, type RunningEgress } from './running-egress.js';
-
-const ROUTES: readonly Route[] = ['clear', 'sealed'];
-const GOOD = { good: JSON.stringify(PAID) };
 
 describe('the request of a client', () => {
   let stage: PlayedStage;
@@ -98,7 +94,7 @@ describe('the request of a client', () => {
   it('is refused on a clear route without a body of JSON', async () => {
     for (const caller of egress.callers())
       for (const body of ['', 'amount=5'])
-        expect(outcomeOf(await caller.pay('clear', body), GOOD)).toBe('400 invalid_request');
+        expect(outcomeOf(await caller.pay('clear', body))).toBe('400 invalid_request');
     expect(gateway.seen).toEqual([]);
   });
 
@@ -180,7 +176,7 @@ describe('what seals the next payment', () => {
     for (const caller of [stage.egress.plain(), stage.egress.alias()])
       for (const route of ROUTES) {
         await stage.gateway.script();
-        expect(outcomeOf(await caller.pay(route, {}), GOOD)).toBe('good');
+        expect(outcomeOf(await caller.pay(route, {}))).toBe('good');
         await settled();
         prepared.push([ofRequests.mock.calls.length, ofAnswers.mock.calls.length]);
       }

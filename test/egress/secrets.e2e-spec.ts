@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '#libs/testing';
 import { Collector } from '../observability/collector.js';
-import { AliasCaller, type Caller, PlainCaller, type Route } from './callers.js';
+import { AliasCaller, type Caller, PlainCaller, ROUTES } from './callers.js';
 import { EgressProcess } from './egress-process.js';
 import { answer, good, HostileGateway, type Play } from './hostile-gateway.js';
 import { PlayedBroker } from './played-broker.js';
 import { exchange } from './raw-exchange.js';
 import { aClient } from './running-egress.js';
 
-const ROUTES: readonly Route[] = ['clear', 'sealed'];
 /** Part of what a client sends and of what the bank answers, wherever that goes. */
 const MARK_OF_A_BODY = `body-${randomUUID()}`;
 const CARD = '4111111111111111';
