@@ -69,8 +69,12 @@ describe('an egress that is watched', () => {
       `session_egress_requests_total{client="shop",merchant="shop",route="${route}",form="${form}",outcome="${outcome}"}`,
     );
 
-  it('shows the session that it holds, and that newer ones come by themselves', async () => {
+  it('records what was read, then each payment, and shows the session that it holds, and that newer ones come by themselves', async () => {
     await pay();
+    expect(await records()).toMatchObject([
+      { stream: 'audit', sequence: 1, action: 'configuration.load', count: 1 },
+      { sequence: 2, action: 'payment.send', result: 'answered' },
+    ]);
     await eventually(async () => (await count('session_egress_following{merchant="shop"}')) === 1);
     expect(await count('session_egress_session_generation{merchant="shop"}')).toBe(1);
     expect(await count('session_egress_session_expiry_timestamp_seconds{merchant="shop"}')).toBeGreaterThan(1e9);

@@ -108,14 +108,6 @@ describe('what goes wrong', () => {
     expect(inspect(error)).not.toContain('canary');
   });
 
-  it('is the URL of an egress, when an egress answers', async () => {
-    server.on('read', () => json({ serviceId: 'session-egress', msgCode: 'x', msgText: 'canary' }, 401));
-    open();
-    const error = await failure();
-    expect(error).toMatchObject({ name: 'ProtocolError', code: 'not_the_broker', status: 401 });
-    expect(error.message).toMatch(/^It is an egress that answers there: url is the broker's/);
-  });
-
   it.each([404, 405])('is a wrong URL when somebody else answers %d', async (status) => {
     server.on('read', () => new Response('<html>Not here', { status }));
     open();

@@ -1,26 +1,23 @@
 import { inspect } from 'node:util';
 import { instantFromEpochMs } from '#libs/clock';
-import { GatewayFailure } from '#libs/session';
-import { readAnswer, readText, type SealedSession } from './answer-reader.js';
+import type { AnswerHeaders } from '#libs/outbound';
+import { GatewayFailure, type GatewayFailureKind } from '#libs/session';
+import { readAnswer, readText } from './answer-reader.js';
 import type { GatewayAnswer } from './gateway-answer.js';
 import { anAnswer } from './gateway-fixtures.js';
 import { parseRetryAfterMs } from './retry-after.js';
 
 const CANARY = 'canary-7f3a';
+const PAGE = `<!DOCTYPE html><html><head><title>${CANARY}</title></head><body>Support ID: ${CANARY}</body></html>`;
 
-const outcome = (answer: GatewayAnswer): SealedSession | GatewayFailure => {
+const failure = (answer: GatewayAnswer, read: (answer: GatewayAnswer) => unknown = readAnswer): GatewayFailure => {
   try {
-    return readAnswer(answer);
+    read(answer);
   } catch (error) {
     if (error instanceof GatewayFailure) return error;
     throw error;
   }
-};
-
-const failure = (answer: GatewayAnswer): GatewayFailure => {
-  const result = outcome(answer);
-  if (result instanceof GatewayFailure) return result;
-  throw new Error('the answer was taken for a session');
+  throw new Error('the answer was taken for a good one');
 };
 
 const text = (body: string): Uint8Array => new TextEncoder().encode(body);
@@ -55,7 +52,9 @@ describe('an answer without a session', () => {
     [200, '{"jwe":{"jwe":"x"}}', 'invalid_response'],
     [200, '["jwe"]', 'invalid_response'],
     [200, 'null', 'invalid_response'],
-    [200, '{"msgType":"ERROR"}', 'transient'],
+    [200, ' \r\n', 'transient'],
+    [200, '\uFEFF', 'transient'],
+    [200, `${' '.repeat(1_000)}x`, 'invalid_response'],
     [200, '{"msgType":"VALIDATION_ERROR","msgCode":"b_something"}', 'refused'],
     [302, '', 'invalid_response'],
     [304, '{"jwe":"x"}', 'invalid_response'],
@@ -65,6 +64,11 @@ describe('an answer without a session', () => {
     [500, '{"jwe":"x"}', 'transient'],
   ])('%d with the body %p is a failure, %s', (httpStatus, body, kind) => {
     expect(failure(anAnswer(text(body), { httpStatus })).kind).toBe(kind);
+  });
+
+  it('says that an answer is empty, unless its status says enough', () => {
+    expect(failure(anAnswer(text('')))).toMatchObject({ kind: 'transient', instead: 'empty_answer' });
+    expect(failure(anAnswer(text(''), { httpStatus: 403 }))).toMatchObject({ kind: 'refused', instead: undefined });
   });
 
   it('says that an answer was too long or compressed, unless its status says enough', () => {
@@ -110,6 +114,100 @@ it('shows nothing of an answer in its failure but code and request id', () => {
     const shown = failure(anAnswer(content, { httpStatus: 500, headers }));
     expect(inspect(shown, { depth: null, showHidden: true })).not.toContain(CANARY);
   }
+});
+
+describe('a code of the gateway', () => {
+  const classes: Readonly<Record<string, GatewayFailureKind>> = {
+    b_server_is_overloaded: 'transient',
+    b_overload_error: 'transient',
+    b_unknown_error: 'transient',
+    b_service_unavailable: 'transient',
+    b_auth_token_expired: 'revoked',
+    b_merchant_not_found: 'refused',
+    b_terminal_not_found: 'refused',
+    b_virtual_device_not_found: 'refused',
+    b_invalid_request: 'refused',
+    b_encryptor_failed_decrypt_message: 'refused',
+    b_refresh_token_absent: 'refused',
+    b_request_is_not_correct: 'refused',
+    b_error_parse_json: 'refused',
+    b_user_merchant_request_mismatch: 'refused',
+    b_session_doesnt_exist: 'transient',
+    b_session_doesnt_exists: 'transient',
+    b_expired_token: 'transient',
+    b_used_token: 'transient',
+    b_previous_auth_token_expired: 'transient',
+    b_unknown_device: 'transient',
+  };
+
+  it.each(Object.entries(classes))('%s is %s under every status', (msgCode, kind) => {
+    for (const httpStatus of [200, 400, 401, 403, 404, 500, 503]) {
+      const body = { msgCode, msgType: 'ERROR', msgText: CANARY };
+      expect(failure(anAnswer(body, { httpStatus }))).toMatchObject({
+        kind,
+        msgCode,
+        httpStatus,
+        instead: undefined,
+      });
+    }
+  });
+
+  it.each([
+    [{ msgCode: 'b_new' }, 200, 'transient', true],
+    [{ msgCode: 'b_new' }, 400, 'refused', false],
+    [{ msgCode: 'b_new' }, 403, 'refused', false],
+    [{ msgCode: 'b_new' }, 404, 'transient', true],
+    [{ msgCode: 'b_new' }, 503, 'transient', false],
+    [{ msgCode: 'b_overload_error' }, 200, 'transient', false],
+    [{ msgType: 'ERROR' }, 200, 'transient', false],
+  ])('%j under %d is %s, and marked where nothing but an unknown code was there to judge by: %s', (...row) => {
+    const [body, httpStatus, kind, isMarked] = row;
+    const failed = failure(anAnswer(body, { httpStatus }));
+    expect([failed.kind, 'unknownCode' in (failed.trace ?? {})]).toEqual([kind, isMarked]);
+  });
+});
+
+describe('a page of HTML', () => {
+  const underStatus = {
+    200: 'transient',
+    302: 'invalid_response',
+    400: 'refused',
+    503: 'transient',
+  } as const;
+  const isPage = { instead: 'html_page', shownCode: 'html_page', msgCode: undefined };
+
+  it.each(Object.entries(underStatus))('under %s is not a session, and counts as %s', (status, kind) => {
+    const httpStatus = Number(status);
+    const found = failure(anAnswer(text(PAGE), { httpStatus, headers: { 'content-type': 'text/html' } }));
+    expect(found).toMatchObject({ kind, httpStatus, ...(kind === 'invalid_response' ? {} : isPage) });
+    expect(JSON.stringify({ ...found, text: found.message, detail: found.detail, stack: found.stack })).not.toContain(
+      CANARY,
+    );
+  });
+
+  it.each<[string, string, AnswerHeaders]>([
+    ['by its media type', `Request rejected: ${CANARY}`, { 'content-type': 'TEXT/HTML; charset=utf-8' }],
+    ['by its first sign', `\uFEFF \r\n<html>${CANARY}`, { 'content-type': 'application/json' }],
+    ['as XHTML', `Request rejected: ${CANARY}`, { 'content-type': 'application/xhtml+xml' }],
+  ])('is known %s', (_how, page, headers) => {
+    expect(failure(anAnswer(text(page), { headers }))).toMatchObject({ kind: 'transient', ...isPage });
+  });
+
+  it.each(['too_large', 'encoded'] as const)('is known by its media type when it was not read: %s', (reason) => {
+    const answer = anAnswer({}, { headers: { 'content-type': 'text/html' } });
+    expect(failure({ ...answer, body: { kind: 'refused', reason } })).toMatchObject({ kind: 'transient', ...isPage });
+  });
+
+  it('is not the text of a helper request either', () => {
+    expect(failure(anAnswer(text(PAGE)), readText)).toMatchObject({ kind: 'transient', ...isPage });
+  });
+
+  it('is told apart from a session or an error that only bears its media type', () => {
+    const headers = { 'content-type': 'text/html' };
+    expect(readAnswer(anAnswer({ jwe: 'a.b.c.d.e' }, { headers })).jwe).toBe('a.b.c.d.e');
+    const error = anAnswer({ msgCode: 'b_merchant_not_found' }, { headers });
+    expect(failure(error)).toMatchObject({ kind: 'refused', instead: undefined });
+  });
 });
 
 describe('the answer of a helper request', () => {

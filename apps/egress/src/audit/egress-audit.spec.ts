@@ -1,10 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { EgressConfiguration } from '#libs/configuration';
-import { type AuditRecord, createLogger } from '#libs/telemetry';
+import type { AuditRecord } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
-import { EgressAudit, openEgressAudit, type RefusedCaller, type SentPayment } from './egress-audit.js';
+import { EgressAudit, type RefusedCaller, type SentPayment } from './egress-audit.js';
 
 const SENT: SentPayment = {
   client: 'till',
@@ -86,21 +82,5 @@ describe('the audit of the egress', () => {
     audit.close();
     audit.close();
     expect(records).toEqual([{ ...REFUSED, outcome: 'refused', count: 3 }]);
-  });
-});
-
-describe('the audit of the egress that is opened', () => {
-  it('is the file of the configuration, and begins with what was read', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'egress-audit-'));
-    const destination = join(folder, 'audit.jsonl');
-    const configuration = { audit: { destination }, clients: [{}, {}] } as unknown as EgressConfiguration;
-    const logger = createLogger({ name: 'egress', level: 'error' });
-    openEgressAudit({ configuration, clock: new FakeClock(), logger }).sent(SENT);
-    const lines = (await readFile(destination, 'utf8')).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
-      { stream: 'audit', sequence: 1, action: 'configuration.load', count: 2 },
-      { sequence: 2, action: 'payment.send', caller: 'till', result: 'unknown', status: 504, requestId: 'payment-1' },
-    ]);
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,5 +1,5 @@
 import { errorCodes } from '#libs/errors';
-import { outcomeOf, RequestRecord } from './request-record.js';
+import { outcomeOf } from './request-record.js';
 
 describe('what a request has come to', () => {
   it.each([
@@ -22,10 +22,5 @@ describe('what a request has come to', () => {
     );
     expect(afterwards).toHaveLength(4);
     expect(afterwards.map(outcomeOf)).not.toContain('refused');
-  });
-
-  it('is of nobody and of no route until more is known', () => {
-    const { client, route, generation } = new RequestRecord();
-    expect([client, route, generation]).toEqual(['_unknown', '_none', undefined]);
   });
 });

@@ -48,65 +48,30 @@ describe('the target of a request', () => {
 });
 
 const pieces = fc.constantFrom(
-  ...[
-    '/',
-    '//',
-    '.',
-    '..',
-    '%2e',
-    '%2F',
-    '\\',
-    ';',
-    '?',
-    '#',
-    '@',
-    ':',
-    '*',
-    '+',
-    '~',
-    ' ',
-    '\t',
-    '\r\n',
-    '\0',
-    'á',
-    'ecom',
-    'A-1_',
-  ],
+  ...['/', '//', '.', '..', '%2e', '%2F', '\\', ';', '?', '#', '@', ':', '*', '+', '~', ' ', '\t', '\r\n', '\0'],
+  ...['á', 'ecom', 'A-1_'],
 );
+const written = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
 const targets = fc.oneof(
-  fc.array(pieces, { maxLength: 12 }).map((parts) => `/${parts.join('')}`),
-  fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
+  written.map((text) => `/${text}`),
+  written,
   fc.string({ unit: 'binary' }),
 );
 
 describe('the target of a request, whatever was sent', () => {
-  it('is passed on as it was written, slashes at its front aside, or not at all', () => {
+  it('is passed on as it was written, slashes at its front aside, or not at all, and can be read in one way', () => {
     fc.assert(
       fc.property(targets, (url) => {
         const target = requestTargetOf(url);
-        if (target !== undefined) expect(target.path + target.query).toBe(url.replace(/^\/+/, '/'));
-      }),
-    );
-  });
-
-  it('has no path that somebody could read in another way', () => {
-    fc.assert(
-      fc.property(targets, (url) => {
-        const path = requestTargetOf(url)?.path;
-        if (path === undefined) return;
+        if (target === undefined) return;
+        const { path, query } = target;
+        expect(path + query).toBe(url.replace(/^\/+/, '/'));
         expect(path).toMatch(/^\/[\x21-\x7e]+$/);
         expect(path).not.toMatch(/[%\\;?#]|\/\/|\/\.{1,2}(?:\/|$)/);
         // The URL standard, which some gateways follow, finds nothing to normalise either.
         expect(new URL(`http://gateway.test${path}`).pathname).toBe(path);
-      }),
-    );
-  });
-
-  it('ends no line of a request', () => {
-    fc.assert(
-      fc.property(targets, (url) => {
-        const target = requestTargetOf(url);
-        if (target !== undefined) expect(target.path + target.query).not.toMatch(/[\s\0\x7f-\uffff]/);
+        // It ends no line of a request.
+        expect(query).not.toMatch(/[\s\0\x7f-\uffff]/);
       }),
     );
   });
