@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { LASTING_SESSION_MS, LoopbackServer } from '#libs/testing';
+import { aSessionDocument, LASTING_SESSION_MS, LoopbackServer } from '#libs/testing';
 import { openCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 
@@ -154,17 +154,10 @@ export class PlayedBroker {
     return this.#newest(merchant) ?? this.renew(merchant);
   }
 
-  #document({ merchant, generation, authToken, deviceId, refreshToken, serverKey }: PlayedSession): object {
-    const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
-    return {
-      ...{ merchant, generation, authToken, deviceId, refreshToken, serverPublic: serverKey.jwk },
-      clientKeyThumbprint: 'thumbprint',
-      createdAt: at(0),
-      expiresAt: at(LASTING_SESSION_MS),
-      renewAt: at(LASTING_SESSION_MS * 0.8),
-      expiresInMs: LASTING_SESSION_MS,
-      renewInMs: LASTING_SESSION_MS * 0.8,
-    };
+  #document({ serverKey, ...session }: PlayedSession): object {
+    const { generation } = session;
+    const document = aSessionDocument({ generation, lifetimeMs: LASTING_SESSION_MS });
+    return { ...document, ...session, serverPublic: serverKey.jwk };
   }
 
   #send(response: ServerResponse, session: object): void {

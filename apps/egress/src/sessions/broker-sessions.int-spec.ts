@@ -1,6 +1,6 @@
 import { SystemClock } from '#libs/clock';
 import { createLogger } from '#libs/telemetry';
-import { endedAfterEach, eventually, LoopbackServer } from '#libs/testing';
+import { aSessionDocument, endedAfterEach, eventually, LoopbackServer } from '#libs/testing';
 import { BrokerSessions } from './broker-sessions.js';
 
 /** More than a connection pool for calls allows. */
@@ -10,25 +10,14 @@ describe('the sessions that a broker gives', () => {
   const started = endedAfterEach();
   const clock = new SystemClock();
 
-  const sessionOf = (merchant: string): string => {
-    const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
-    const members = { merchant, generation: 1, authToken: 'a', deviceId: 'd', clientKeyThumbprint: 't' };
-    const moments = {
-      createdAt: at(0),
-      expiresAt: at(900_000),
-      renewAt: at(800_000),
-      expiresInMs: 900_000,
-      renewInMs: 800_000,
-    };
-    return JSON.stringify({ ...members, serverPublic: { kty: 'EC', crv: 'P-384', x: 'x', y: 'y' }, ...moments });
-  };
-
   it('are followed for each of many merchants at once', async () => {
     const followed = new Set<string | undefined>();
     const broker = await LoopbackServer.http((request, response) => {
       const [, merchant = '', rest = ''] = /^\/v1\/merchants\/([^/]+)\/session(.*)/.exec(request.url ?? '') ?? [];
       if (!rest.startsWith('/events')) {
-        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(sessionOf(merchant));
+        response
+          .writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+          .end(JSON.stringify({ ...aSessionDocument(), merchant }));
         return;
       }
       followed.add(merchant);
