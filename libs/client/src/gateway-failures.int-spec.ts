@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { Agent, fetch } from 'undici';
-import { endedAfterEach, FakeClock, freePort, TestAuthority } from '../../testing/src/index.js';
+import { endedAfterEach, FakeClock, freePort, LoopbackServer, TestAuthority } from '../../testing/src/index.js';
 import { aDocument, json, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import { answerLost, AnswerLost, GatewayUnreachable } from './entries/main.js';
 
@@ -25,11 +24,10 @@ describe('a payment over TLS', () => {
   const { cert, key } = new TestAuthority().issue({ names: ['gateway.test'] });
   const started = endedAfterEach();
 
-  const listening = async (server: Server | HttpServer): Promise<number> => {
-    await once(
-      started.add(server.listen(0, '127.0.0.1'), (it) => it.close()),
-      'listening',
-    );
+  const tls = async (options: TlsOptions, each?: (socket: Socket) => void): Promise<number> => {
+    const server = createTlsServer({ cert, key, ...options }, each).listen(0, '127.0.0.1');
+    started.add(server, (it) => it.close());
+    await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   };
   const pay = async (port: number): Promise<unknown> => {
@@ -38,22 +36,20 @@ describe('a payment over TLS', () => {
     const paid = fetch(`https://127.0.0.1:${port}/`, request).catch(answerLost);
     return paid.catch((error: unknown) => error).finally(() => dispatcher.destroy());
   };
-  const tcp = (each: (socket: Socket) => void): Server =>
-    createTcpServer((socket) => each(socket.on('error', () => undefined)));
-
-  it.each<[string, () => Server | HttpServer, string]>([
+  it.each<[string, () => Promise<number>, string]>([
     [
       'speaks HTTP on that port',
-      () => createHttpServer((_request, response) => response.end()),
+      async () =>
+        started.add(await LoopbackServer.http((_request, response) => response.end()), (it) => it.close()).port,
       'ERR_SSL_WRONG_VERSION_NUMBER. The request',
     ],
     [
       'has no cipher in common',
-      () => createTlsServer({ cert, key, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-PSK-AES128-CBC-SHA256' }),
+      () => tls({ maxVersion: 'TLSv1.2', ciphers: 'ECDHE-PSK-AES128-CBC-SHA256' }),
       'HANDSHAKE_FAILURE. The request',
     ],
   ])('was not sent to a gateway that %s', async (_what, make, says) => {
-    const failure = await pay(await listening(make()));
+    const failure = await pay(await make());
     expect(failure).toBeInstanceOf(GatewayUnreachable);
     expect((failure as Error).message).toContain(says);
   });
@@ -63,26 +59,21 @@ describe('a payment over TLS', () => {
     async (version) => {
       let front: Socket | undefined;
       const received: string[] = [];
-      const gateway = createTlsServer({ cert, key, minVersion: version, maxVersion: version }, (socket) => {
-        socket
-          .on('error', () => undefined)
-          .on('data', (octets: Buffer) => {
-            received.push(octets.toString('latin1'));
-            if (received.join('').endsWith('a payment'))
-              front?.end(`HTTP/1.1 504 Gateway Timeout\r\n${'x'.repeat(30_000)}`);
-          });
+      const port = await tls({ minVersion: version, maxVersion: version }, (socket) => {
+        socket.on('error', () => undefined);
+        socket.on('data', (octets: Buffer) => {
+          received.push(octets.toString('latin1'));
+          if (received.join('').endsWith('a payment'))
+            front?.end(`HTTP/1.1 504 Gateway Timeout\r\n${'x'.repeat(30_000)}`);
+        });
       });
-      const port = await listening(gateway);
-      const failure = await pay(
-        await listening(
-          tcp((socket) => {
-            front = socket;
-            const behind = connect(port, '127.0.0.1').on('error', () => socket.destroy());
-            behind.on('data', (octets) => socket.writable && socket.write(octets));
-            socket.on('data', (octets) => behind.write(octets)).on('close', () => behind.destroy());
-          }),
-        ),
-      );
+      const between = await LoopbackServer.tcp((socket) => {
+        front = socket;
+        const behind = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+        behind.on('data', (octets) => socket.writable && socket.write(octets));
+        socket.on('data', (octets) => behind.write(octets)).on('close', () => behind.destroy());
+      });
+      const failure = await pay(started.add(between, (it) => it.close()).port);
       expect(received.join('')).toContain('a payment');
       expect(failure).toBeInstanceOf(AnswerLost);
     },
