@@ -104,9 +104,8 @@ const directionRules = [
   {
     name: 'apps-enter-libs-by-the-index',
     severity: 'error',
-    comment:
-      'Import #libs/<name>, not a file inside it. Only fuzzing goes to the parsers themselves, and the explorer to the steps.',
-    from: { path: '^(apps|test)/', pathNot: '^test/(fuzz|protocol)/' },
+    comment: 'Import #libs/<name>, not a file inside it. Only the explorer goes to the steps themselves.',
+    from: { path: '^(apps|test)/', pathNot: '^test/protocol/' },
     to: { path: '^libs/([^/]+)/(?!src/index\\.ts$)' },
   },
   {

@@ -154,7 +154,7 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
     sample('test/e2e/fakes.e2e-spec.ts', '#libs/testing'),
     sample('libs/session/src/right.spec.ts', 'fast-check'),
     sample('libs/gateway/src/right.ts', './to-session.js'),
-    sample('test/fuzz/right.ts', '../../libs/session/src/inner.js'),
+    sample('test/protocol/right.ts', '../../libs/session/src/inner.js'),
     sample('test/verify/right.ts', '#libs/session'),
   ];
 }
