@@ -8,7 +8,6 @@ import {
   good,
   type HostileGateway,
   outcomeOf,
-  PAID,
   type Play,
   type SeenRequest,
   type SentAnswer,

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { eventually } from '#libs/testing';
 import { CREATE, PATHS, type PlainCaller, type Route, ROUTES } from './callers.js';
-import { type HostileGateway, outcomeOf, PAID } from './hostile-gateway.js';
+import { type HostileGateway, outcomeOf } from './hostile-gateway.js';
 import { AliasSessions } from '../../apps/egress/src/alias/alias-sessions.js';
 import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
 import { PlayedStage } from './played-stage.js';

@@ -23,7 +23,7 @@ const ports = {
         (path) => SESSION + path,
       ),
       ...['/v1/merchants', '/v1/merchants/shop/payloads/encrypt', '/v1/merchants/shop/payloads/decrypt'],
-      ...['/v1/merchants/shop/notifications/open', '/v1/merchants/hidden/session', '/openapi.json', '/docs/'],
+      ...['/v1/merchants/shop/notifications/open', '/v1/merchants/hidden/session', '/openapi.json'],
     ],
     /** Whether an answer that is not a problem document may have this status. */
     declares: () => false,
@@ -168,24 +168,31 @@ function answerIn(received: string, mayLackBody: boolean): Answer {
   const [line = '', ...lines] = received.slice(0, end).split('\r\n');
   const status = Number(/^HTTP\/1\.1 ([1-5]\d{2}) [ -~]*$/.exec(line)?.[1]);
   demand(status > 0, `an answer begins with a status line: ${line}`);
+  const headers = headersIn(lines);
+  const rest = received.slice(end + 4);
+  const isAnswer = status >= 200 && status !== 204 && status !== 304;
+  const hasBody = isAnswer && !(mayLackBody && /^($|HTTP\/1\.1 )/.test(rest));
+  return { status, headers, ...(hasBody ? bodyIn(rest, headers) : { body: '', after: rest }) };
+}
+
+function headersIn(lines: readonly string[]): Answer['headers'] {
   const headers = new Map<string, string>();
   for (const one of lines) {
     const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/.exec(one) ?? [];
     demand(name !== '' && !headers.has(name.toLowerCase()), `a header is a name, once, and a value: ${one}`);
     headers.set(name.toLowerCase(), value);
   }
-  const answer = { status, headers };
-  const rest = received.slice(end + 4);
+  demand(!headers.has('content-length') || !headers.has('transfer-encoding'), 'an answer has one framing');
+  return headers;
+}
+
+function bodyIn(rest: string, headers: Answer['headers']): Pick<Answer, 'body' | 'after'> {
+  if (headers.get('transfer-encoding') === 'chunked') return chunksIn(rest, headers.get('content-type') ?? '');
   const length = headers.get('content-length');
-  const isChunked = headers.get('transfer-encoding') === 'chunked';
-  demand(length === undefined || !headers.has('transfer-encoding'), 'an answer has one framing');
-  if (status < 200 || status === 204 || status === 304) return { ...answer, body: '', after: rest };
-  if (mayLackBody && /^($|HTTP\/1\.1 )/.test(rest)) return { ...answer, body: '', after: rest };
-  if (isChunked) return { ...answer, ...chunksIn(rest, headers.get('content-type') ?? '') };
   demand(length !== undefined || headers.get('connection') === 'close', 'an answer says where it ends');
   const size = Number(length ?? rest.length);
   demand(size <= rest.length, 'an answer is as long as it says');
-  return { ...answer, body: rest.slice(0, size), after: rest.slice(size) };
+  return { body: rest.slice(0, size), after: rest.slice(size) };
 }
 
 /** An event stream ends when its connection does. */

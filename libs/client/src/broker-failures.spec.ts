@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, away, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import {
+  aSessionDocument as aDocument,
+  away,
+  FakeClock,
+  json,
+  problem,
+  ScriptedBroker,
+} from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import type { ClientEvent } from './client-event.js';
 import { ProtocolError, type SessionBrokerError, SessionRejected } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
@@ -16,7 +23,7 @@ describe('what goes wrong', () => {
   let events: ClientEvent[];
 
   const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
-    broker = server.client(clock, { auth: 'canary-token', onEvent: (event) => void events.push(event), ...options });
+    broker = clientOf(server, clock, { auth: 'canary-token', onEvent: (event) => void events.push(event), ...options });
     return broker;
   };
   /** The failure of a read as a log shows it, after all retries. */

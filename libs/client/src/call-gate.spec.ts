@@ -1,5 +1,11 @@
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, type EventFeed, json, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import {
+  aSessionDocument as aDocument,
+  type EventFeed,
+  FakeClock,
+  json,
+  ScriptedBroker,
+} from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import type { ClientEvent } from './client-event.js';
 import { ClientClosed } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
@@ -41,7 +47,7 @@ describe('calls while a session is replaced', () => {
   const open = async (options: Partial<SessionBrokerOptions> = {}): Promise<void> => {
     const feeds = server.streaming();
     const onEvent = (event: ClientEvent): void => void events.push(event);
-    broker = server.client(clock, { follow: 'events', onEvent, ...options });
+    broker = clientOf(server, clock, { follow: 'events', onEvent, ...options });
     await broker.session();
     await clock.settle();
     feed = feeds[0]!;

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { aSessionDocument as aDocument, FakeClock, json, problem, ScriptedBroker } from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import { AnswerLost, AnswerUnopened, GatewayRefused, GatewayUnreachable, SessionRejected } from './errors.js';
 import { answerLost, deadSessionCode } from './gateway-call.js';
 import type { Fetch, FetchInit } from './fetch.js';
@@ -23,7 +23,7 @@ describe('one call of the gateway', () => {
     return next();
   };
   const client = (gateway?: Partial<GatewayOptions>): SessionBroker => {
-    return server.client(clock, { gateway: { url: 'https://bank.test/base/', fetch, ...gateway } });
+    return clientOf(server, clock, { gateway: { url: 'https://bank.test/base/', fetch, ...gateway } });
   };
   const failureOf = async (call: Promise<unknown>): Promise<Error & Record<string, unknown>> => {
     const failed = call.then(
@@ -236,7 +236,7 @@ describe('one call of the gateway', () => {
   });
 
   it('needs to know where the gateway is', async () => {
-    const without = server.client(clock);
+    const without = clientOf(server, clock);
     expect((await failureOf(without.fetch(ORDER, { json: {} }))).message).toContain('the option gateway is missing');
     expect(() => client({ url: '' })).toThrow('gateway.url is missing');
     expect(() => client({ timeoutMs: 0 })).toThrow('timeoutMs must be');

@@ -2,16 +2,24 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { Agent, fetch } from 'undici';
-import { endedAfterEach, FakeClock, freePort, LoopbackServer, TestAuthority } from '../../testing/src/index.js';
-import { aDocument, json, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import {
+  aSessionDocument as aDocument,
+  endedAfterEach,
+  FakeClock,
+  freePort,
+  json,
+  LoopbackServer,
+  ScriptedBroker,
+  TestAuthority,
+} from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import { answerLost, AnswerLost, GatewayUnreachable } from './entries/main.js';
 
 describe('a payment at a gateway at which nothing listens', () => {
   it('was not sent, and the message names nothing of the URL but the gateway', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const broker = new ScriptedBroker()
-      .on('read', () => json(aDocument()))
-      .client(new FakeClock(), { gateway: { url } });
+    const server = new ScriptedBroker().on('read', () => json(aDocument()));
+    const broker = clientOf(server, new FakeClock(), { gateway: { url } });
     await expect(broker.fetch('/canary?token=canary', { json: {} })).rejects.toMatchObject({
       name: 'GatewayUnreachable',
       message: `The gateway at ${url} cannot be reached: ECONNREFUSED. The request was not sent, and may be sent again with the same merchantRequestId`,

@@ -1,5 +1,5 @@
-import { FakeClock } from '../../testing/src/index.js';
-import { away, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { away, FakeClock, json, problem, ScriptedBroker } from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import {
   BrokerUnavailable,
   CallAborted,
@@ -17,7 +17,7 @@ let broker: SessionBroker;
 beforeEach(() => {
   clock = new FakeClock();
   server = new ScriptedBroker();
-  broker = server.client(clock);
+  broker = clientOf(server, clock);
 });
 afterEach(() => broker.close());
 

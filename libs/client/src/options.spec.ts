@@ -1,5 +1,4 @@
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, json, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { aSessionDocument as aDocument, FakeClock, json, ScriptedBroker } from '../../testing/src/index.js';
 import { SessionBroker } from './session-broker.js';
 
 describe('the options', () => {

@@ -1,6 +1,13 @@
 import { inspect } from 'node:util';
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, away, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import {
+  aSessionDocument as aDocument,
+  away,
+  FakeClock,
+  json,
+  problem,
+  ScriptedBroker,
+} from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
 import type { SessionBroker } from './session-broker.js';
@@ -14,7 +21,7 @@ describe('a session', () => {
   let broker: SessionBroker;
 
   const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
-    broker = server.client(clock, options);
+    broker = clientOf(server, clock, options);
     return broker;
   };
 
@@ -204,7 +211,7 @@ describe('a broker that is in trouble', () => {
   beforeEach(() => {
     clock = new FakeClock();
     server = new ScriptedBroker();
-    broker = server.client(clock);
+    broker = clientOf(server, clock);
   });
   afterEach(() => broker.close());
 
@@ -290,7 +297,7 @@ describe('a broker that is in trouble', () => {
 describe('secrets', () => {
   it('are not printed with the client or a session, and neither is the token', async () => {
     const server = new ScriptedBroker().on('read', () => json(aDocument()));
-    const broker = server.client(new FakeClock(), { auth: 'canary' });
+    const broker = clientOf(server, new FakeClock(), { auth: 'canary' });
     const session = await broker.session();
     for (const shown of [broker, session, { deep: { session } }, [broker]]) {
       const text = inspect(shown, { depth: 10, showHidden: true });
@@ -313,14 +320,14 @@ describe('secrets', () => {
     ];
     const time = new FakeClock();
     for (const fetch of fetches) {
-      const broker = new ScriptedBroker().client(time, { auth: canary, fetch, timeoutMs: 1 });
+      const broker = clientOf(new ScriptedBroker(), time, { auth: canary, fetch, timeoutMs: 1 });
       const failure = broker.session().catch((error: unknown) => error);
       await time.advance(10);
       expect(inspect(await failure, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
       await broker.close();
     }
     const auth = (): Promise<string> => Promise.reject(new Error(canary));
-    const broker = new ScriptedBroker().client(time, { auth, timeoutMs: 1 });
+    const broker = clientOf(new ScriptedBroker(), time, { auth, timeoutMs: 1 });
     const failure = broker.session().catch((error: unknown) => error);
     await time.advance(10);
     expect(inspect(await failure, { depth: 10, showHidden: true })).not.toMatch(/canary/i);

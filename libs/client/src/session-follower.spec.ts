@@ -1,6 +1,13 @@
 import { jest } from '@jest/globals';
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, type EventFeed, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import {
+  aSessionDocument as aDocument,
+  type EventFeed,
+  FakeClock,
+  json,
+  problem,
+  ScriptedBroker,
+} from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import type { ClientEvent } from './client-event.js';
 import type { SessionBrokerOptions } from './options.js';
 import type { SessionBroker } from './session-broker.js';
@@ -14,7 +21,7 @@ describe('following the broker', () => {
   const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
     events = [];
     const onEvent = (event: ClientEvent): void => void events.push(event);
-    broker = server.client(clock, { follow: 'events', onEvent, ...options });
+    broker = clientOf(server, clock, { follow: 'events', onEvent, ...options });
     return broker;
   };
   const first = async (options: Partial<SessionBrokerOptions> = {}): Promise<void> => {

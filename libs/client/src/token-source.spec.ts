@@ -1,5 +1,5 @@
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { aSessionDocument as aDocument, FakeClock, json, problem, ScriptedBroker } from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 import { Unauthenticated } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
 import { SessionBroker } from './session-broker.js';
@@ -9,7 +9,7 @@ describe('the credential', () => {
   let broker: SessionBroker;
 
   const open = (auth?: SessionBrokerOptions['auth']): SessionBroker => {
-    broker = server.client(new FakeClock(), { auth });
+    broker = clientOf(server, new FakeClock(), { auth });
     return broker;
   };
   const sent = (): (string | undefined)[] => server.requests.map(({ headers }) => headers['authorization']);

@@ -2,8 +2,16 @@ import type { ClientEvent } from './client-event.js';
 import { AnswerLost, BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
 import type { SessionBroker } from './session-broker.js';
 import type { Session } from './session.js';
-import { FakeClock } from '../../testing/src/index.js';
-import { aDocument, away, json, problem, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
+import {
+  aSessionDocument as aDocument,
+  away,
+  FakeClock,
+  json,
+  problem,
+  ScriptedBroker,
+  type ScriptedRequest as SeenRequest,
+} from '../../testing/src/index.js';
+import { clientOf } from '../fixtures/client-of.js';
 
 describe('work with a session', () => {
   let clock: FakeClock;
@@ -27,7 +35,7 @@ describe('work with a session', () => {
     clock = new FakeClock();
     events = [];
     server = new ScriptedBroker().on('read', () => json(aDocument()));
-    broker = server.client(clock, { onEvent: (event) => void events.push(event) });
+    broker = clientOf(server, clock, { onEvent: (event) => void events.push(event) });
   });
   afterEach(() => broker.close());
 

@@ -32,8 +32,8 @@ export function json(body: unknown, status = 200, headers: Record<string, string
   return new Response(JSON.stringify(body), { status, headers: { 'content-type': type, ...headers } });
 }
 
-export function problem(status: number, code: string, headers: Record<string, string> = {}, more = {}): Response {
-  return json({ type: `urn:session-broker:problem:${code}`, title: 'A title', status, code, ...more }, status, headers);
+export function problem(status: number, code: string, headers: Record<string, string> = {}): Response {
+  return json({ type: `urn:session-broker:problem:${code}`, title: 'A title', status, code }, status, headers);
 }
 
 /** What fetch does where nothing listens. */

@@ -9,6 +9,10 @@ const FIRST_LOOK_MS = 2_000;
 const NONE = 'there is no session: payments of this merchant are refused';
 const THERE_IS_ONE = 'there is a session: payments of this merchant are sent';
 const HEARD_AGAIN = 'the broker is heard again: newer sessions come by themselves';
+const unavailable = (cause: string, headers = {}): Response => {
+  const code = 'session_unavailable';
+  return json({ type: `urn:session-broker:problem:${code}`, title: 'A title', status: 503, code, cause }, 503, headers);
+};
 const nobodyLeaves = new AbortController().signal;
 const generationOf = ({ generation }: Session): Promise<number> => Promise.resolve(generation);
 
@@ -100,7 +104,7 @@ describe('the session of a merchant', () => {
 
   it('is missing in the log with what the broker says of it, and told when it is there, once', async () => {
     const cause = 'the bank refuses: b_merchant_not_found';
-    broker.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '287' }, { cause }));
+    broker.on('read', () => unavailable(cause, { 'retry-after': '287' }));
     session.start();
     await clock.settle();
     expect(logged).toEqual([expect.objectContaining({ says: NONE, detail: expect.stringContaining(`: ${cause} (`) })]);
@@ -170,7 +174,7 @@ describe('the session of a merchant', () => {
 
   it('is missing in the log when it ends and the broker, which is heard, has none either', async () => {
     await begin();
-    broker.on('read', () => problem(503, 'session_unavailable', {}, { cause: 'the bank is away' }));
+    broker.on('read', () => unavailable('the bank is away'));
     // A stream that is silent for longer than this is considered dead.
     for (let ageMs = 10_000; ageMs <= LIFETIME_MS + 60_000; ageMs += 10_000) {
       await clock.advance(10_000);
