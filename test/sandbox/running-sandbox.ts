@@ -17,26 +17,13 @@ export interface ReadSession {
   readonly sessionExpiration?: string;
 }
 
-export interface LoggedCall {
-  readonly sequence: number;
-  readonly operation: string;
-  readonly outcome: string;
-  readonly inFlight: number;
-  readonly requestId: string;
-  readonly faults: readonly string[];
-  readonly merchant?: string;
-  readonly httpStatus?: number;
-  readonly msgCode?: string;
-  readonly durationMs?: number;
-  readonly session?: number;
-}
-
 export interface LoggedCalls {
   readonly total: number;
   readonly inFlight: number;
   readonly matching: number;
   readonly timedOut: boolean;
-  readonly calls: readonly LoggedCall[];
+  /** As docs/reference/sandbox.md lists their members. */
+  readonly calls: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface SentRequest {
