@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchAccount } from './account-bench.js';
 import { type BenchLine, formatLines, missedIn } from './bench-line.js';
-import { benchClient } from './client-bench.js';
 import { benchEgress } from './egress-bench.js';
 import { withFigures } from './figures-page.js';
 import { benchHandover } from './handover-bench.js';
@@ -27,7 +26,6 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   http: benchHttp,
   account: async () => [...(await benchAccount()), ...(await sealedAccount())],
   payloads: benchPayloads,
-  client: benchClient,
   watchers: benchWatchers,
   payments: benchPayments,
   handover: benchHandover,

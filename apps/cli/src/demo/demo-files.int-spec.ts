@@ -21,7 +21,9 @@ describe('the files of the demo', () => {
   });
   afterEach(() => rm(parent, { recursive: true }));
 
-  it('can be read by nobody else', async () => {
+  it('can be read by nobody else, also after their folder was opened', async () => {
+    await prepare();
+    await chmod(folder, 0o755);
     await prepare();
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
@@ -77,12 +79,5 @@ describe('the files of the demo', () => {
     const [merchant] = JSON.parse(await readFile(sandboxMerchants, 'utf8')) as { publicJwk: object }[];
     expect(merchant!.publicJwk).toMatchObject(publicJwk);
     expect(merchant!.publicJwk).not.toHaveProperty('d');
-  });
-
-  it('are closed to others again when they were opened', async () => {
-    await prepare();
-    await chmod(folder, 0o755);
-    await prepare();
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
   });
 });

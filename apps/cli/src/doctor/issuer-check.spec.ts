@@ -1,3 +1,4 @@
+import { whatIsWrong } from '#libs/issuer';
 import { discoveryAddress } from './issuer-check.js';
 
 const KUBERNETES = 'https://kubernetes.default.svc/.well-known/openid-configuration';
@@ -32,5 +33,31 @@ describe('where the issuer of keys says what it calls itself', () => {
   it('never leads to another host than that of the keys, to which a token goes', () => {
     const { host } = discoveryAddress('x', new URL('https://idp.example//elsewhere.example/openid/v1/jwks')) ?? {};
     expect(host).toBe('idp.example');
+  });
+});
+
+describe('why the keys of an issuer cannot be had', () => {
+  const place = { uri: new URL('https://idp.example/keys') };
+  type Failure = Parameters<typeof whatIsWrong>[0];
+  const status = (httpStatus: number, hadToken = true): Failure => ({ kind: 'status', httpStatus, hadToken });
+  const end = (kind: 'untrusted' | 'unreachable', mark: string): Failure =>
+    ({ kind: 'no_answer', end: { kind, mark, wasReached: false } }) as unknown as Failure;
+
+  it.each<[Failure, string, RegExp, RegExp]>([
+    [status(401), 'refused', /^the token of auth\.jwt\.jwksTokenFile is not accepted \(HTTP 401 from/, /put a token/],
+    [status(401, false), 'refused', /wants a token, and none is configured/, /set auth\.jwt\.jwksTokenFile/],
+    [status(404), 'invalidInput', /^nothing is published at the address \(HTTP 404 from/, /jwksUri/],
+    [status(302), 'invalidInput', /^the address leads elsewhere, .* \(HTTP 302 from/, /jwksUri/],
+    [status(503), 'tryLater', /^the issuer reports a fault of its own \(HTTP 503 from/, /ask those who run/],
+    [{ kind: 'too_long' }, 'invalidAnswer', /^the answer of idp\.example:443 is longer than 262144 bytes$/, /jwksUri/],
+    [{ kind: 'token_file', mark: 'ENOENT' }, 'invalidInput', /cannot be read \(ENOENT\)$/, /put a token/],
+    [end('unreachable', 'ECONNREFUSED'), 'tryLater', /^nothing listens there/, /auth\.jwt\.jwksUri names the host/],
+    [end('untrusted', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'refused', /is not trusted/, /auth\.jwt\.jwksCaFile/],
+  ])('is told with what to do: %j', (...[failure, fault, problem, remedy]) => {
+    expect(whatIsWrong(failure, place)).toEqual({
+      fault,
+      problem: expect.stringMatching(problem),
+      remedy: expect.stringMatching(remedy),
+    });
   });
 });

@@ -48,47 +48,30 @@ describe('doctor --create-session', () => {
     expect(code).toBe(0);
   });
 
-  it.each([
-    [{ lifetimeMs: 864_000_000 }, [], /^a lifetime of \w+ is not believed: it is more than 1d/],
+  it.each<[object, object | undefined, RegExp]>([
+    [{ lifetimeMs: 864_000_000 }, undefined, /^a lifetime of \w+ is not believed: it is more than 1d/],
     [
       {},
-      [{ kind: 'clock_skew', operation: 'authorize', skewMs: 3_600_000 }],
+      { kind: 'clock_skew', operation: 'authorize', skewMs: 3_600_000 },
       /^a clock difference of \w+ is not believed/,
     ],
-  ])('warns of times that are not believed: %j %j', async (merchant, faults, expected) => {
+    [{ lifetimeMs: 10_000 }, undefined, /the lead time is .*s, but two attempts .* take 5s/],
+  ])('warns of times that are not believed, or do not suffice: %j %j', async (merchant, fault, expected) => {
     await register(merchant);
-    for (const fault of faults) await sandbox.fault(fault);
+    if (fault !== undefined) await sandbox.fault(fault);
     const { check } = await examined.doctor('--create-session');
     expect(messagesOf(check('session.create'), 'warning')).toContainEqual(expect.stringMatching(expected));
   });
 
-  it('warns with the numbers when the lead time does not suffice', async () => {
-    await register({ lifetimeMs: 10_000 });
-    const { check } = await examined.doctor('--create-session');
-    expect(check('session.create').facts).toMatchObject({ leadTimeSuffices: false });
-    expect(messagesOf(check('session.create'), 'warning').join()).toMatch(
-      /the lead time is .*s, but two attempts .* take 5s/,
-    );
-  });
-
-  it.each([
-    [
-      'an unknown merchant',
-      { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' },
-      { code: 3, remedy: 'compare serviceCode' },
-    ],
-    [
-      'an overloaded gateway',
-      { kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' },
-      { code: 4, remedy: 'wait: it is asked again' },
-    ],
-    ['an invalid session', { kind: 'garbage_jwe' }, { code: 5, remedy: 'show the bank the gatewayRequestId' }],
-  ])('ends with the class of the fault, and says what helps: %s', async (_what, fault, expected) => {
+  it.each<[object, number, string]>([
+    [{ kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }, 3, 'compare serviceCode'],
+    [{ kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' }, 4, 'wait: it is asked again'],
+    [{ kind: 'garbage_jwe' }, 5, 'show the bank the gatewayRequestId'],
+  ])('ends with the class of the fault, and says what helps: %j', async (fault, expected, remedy) => {
     await sandbox.fault({ operation: 'authorize', ...fault });
     const { code, check } = await examined.doctor('--create-session');
-    expect(check('session.create').status).toBe('failed');
-    expect(code).toBe(expected.code);
-    expect(JSON.stringify(check('session.create'))).toContain(expected.remedy);
+    expect([check('session.create').status, code]).toEqual(['failed', expected]);
+    expect(JSON.stringify(check('session.create'))).toContain(remedy);
     expect(await created()).toBe(1);
   });
 
@@ -99,18 +82,13 @@ describe('doctor --create-session', () => {
         await examined.cli('doctor', '--config', examined.config, '--create-session', '--cross-check', ...json),
       );
     }
-    const { sessions } = await secretsOf();
-    expect(sessions).toHaveLength(2);
+    expect(await sandbox.control('/sessions', { method: 'GET' })).toHaveLength(2);
     const text = seen.map((each) => each.text).join('\n');
     expect(text).toContain('session.create');
     expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i);
     expect(text).not.toMatch(/eyJ|"d"/);
     expect(text).not.toContain(examined.key.privateJwk['d']);
   });
-});
-
-const secretsOf = async (): Promise<{ readonly sessions: readonly unknown[] }> => ({
-  sessions: await sandbox.control<unknown[]>('/sessions', { method: 'GET' }),
 });
 
 describe('doctor --cross-check', () => {

@@ -1,47 +1,44 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { importClientKey, importPaymentKey } from '#libs/jwe';
-import { FakeClock } from '#libs/testing';
-import { exitCodes } from './exit-codes.js';
-import { runCli } from './program.js';
+import { endedAfterEach } from '#libs/testing';
+import { exitCodes } from '../../apps/cli/src/exit-codes.js';
+import { Examined } from './examined.js';
 
 const P384 = { namedCurve: 'P-384' };
 const otherCurve = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 describe('cli keys', () => {
-  let folder: string;
+  let examined: Examined;
   let out: string[];
   let err: string[];
 
-  const cli = (...args: string[]): Promise<number> => {
-    out = [];
-    err = [];
-    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
-    return runCli(args, { terminal, environment: {}, signal: new AbortController().signal, clock: new FakeClock() });
+  const started = endedAfterEach();
+  beforeEach(async () => {
+    examined = started.add(await Examined.create(), (it) => it.remove());
+    await rm(inFolder('client.json'));
+  });
+
+  const cli = async (...args: string[]): Promise<number> => {
+    const { code } = await examined.cli(...args);
+    ({ out, err } = examined);
+    return code;
   };
-  const inFolder = (name: string): string => join(folder, name);
+  const inFolder = (name: string): string => examined.path(name);
+  /** The private key, and the public one in a file of its own. */
+  const generate = (...more: string[]): Promise<number> =>
+    cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'), ...more);
   const answer = (): Record<string, unknown> => JSON.parse(out.join('\n')) as Record<string, unknown>;
   const jwkIn = async (name: string): Promise<Record<string, string>> =>
     JSON.parse(await readFile(inFolder(name), 'utf8')) as Record<string, string>;
   const everything = (): string => [...out, ...err].join('\n');
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-keys-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
   describe('generate', () => {
-    it('writes a private key that the broker takes, readable by its owner alone', async () => {
+    it('writes a private key that the broker takes, readable by its owner alone, and prints only the public one', async () => {
       expect(await cli('keys', 'generate', '--out', inFolder('client.json'))).toBe(exitCodes.ok);
       expect((await stat(inFolder('client.json'))).mode & 0o777).toBe(0o600);
       const { thumbprint } = await importClientKey(await jwkIn('client.json'));
       expect(everything()).toContain(thumbprint);
-    });
-
-    it('prints the public key in the form of the interface description, and never the private one', async () => {
-      await cli('keys', 'generate', '--out', inFolder('client.json'));
       const { d, ...publicHalf } = await jwkIn('client.json');
       expect(JSON.parse(out.join('\n').slice(out.join('\n').indexOf('{')))).toEqual(publicHalf);
       expect(Object.keys(publicHalf).sort()).toEqual(['alg', 'crv', 'kty', 'use', 'x', 'y']);
@@ -49,39 +46,22 @@ describe('cli keys', () => {
     });
 
     it('writes the public key to a file of its own', async () => {
-      await cli(
-        'keys',
-        'generate',
-        '--out',
-        inFolder('client.json'),
-        '--public-out',
-        inFolder('public.json'),
-        '--json',
-      );
+      await generate('--json');
       const publicJwk = await jwkIn('public.json');
       await expect(importPaymentKey(publicJwk)).resolves.toHaveProperty('thumbprint', answer()['thumbprint']);
       expect(answer()).toMatchObject({ ok: true, publicJwk, privateFile: inFolder('client.json') });
     });
 
-    it.each(['client.json', 'public.json'])(
-      'leaves an existing %s as it is, and nothing half done',
-      async (existing) => {
-        await writeFile(inFolder(existing), 'kept');
-        const code = await cli(
-          'keys',
-          'generate',
-          '--out',
-          inFolder('client.json'),
-          '--public-out',
-          inFolder('public.json'),
-        );
-        expect(code).toBe(exitCodes.invalidInput);
-        expect(err.join('\n')).toMatch(/exists already, and a key file is never overwritten/);
-        expect(await readFile(inFolder(existing), 'utf8')).toBe('kept');
-        const other = existing === 'client.json' ? 'public.json' : 'client.json';
-        await expect(stat(inFolder(other))).rejects.toThrow('ENOENT');
-      },
-    );
+    it.each([
+      ['client.json', 'public.json'],
+      ['public.json', 'client.json'],
+    ])('leaves an existing %s as it is, and nothing half done', async (existing, other) => {
+      await writeFile(inFolder(existing), 'kept');
+      expect(await generate()).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toMatch(/exists already, and a key file is never overwritten/);
+      expect(await readFile(inFolder(existing), 'utf8')).toBe('kept');
+      await expect(stat(inFolder(other))).rejects.toThrow('ENOENT');
+    });
 
     it('does not follow a link to a place where no file is yet', async () => {
       await symlink(inFolder('elsewhere.json'), inFolder('client.json'));
@@ -94,7 +74,7 @@ describe('cli keys', () => {
     const privateKey = (): Promise<number> => cli('keys', 'generate', '--out', inFolder('client.json'));
 
     it('refuses a private key where a public one is due, and the reverse', async () => {
-      await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
+      await generate();
       expect(await cli('keys', 'check', inFolder('client.json'), '--expect', 'public')).toBe(exitCodes.invalidInput);
       expect(await cli('keys', 'check', inFolder('public.json'), '--expect', 'private')).toBe(exitCodes.invalidInput);
       expect(await cli('keys', 'check', inFolder('public.json'), '--expect', 'public')).toBe(exitCodes.ok);
@@ -126,9 +106,9 @@ describe('cli keys', () => {
       expect(everything()).not.toContain('secret');
     });
 
-    it.each([['.', 'is not a regular file']])('says so when there is no file to read: %s', async (name, problem) => {
-      expect(await cli('keys', 'check', inFolder(name))).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toContain(problem);
+    it('says so when there is no file to read', async () => {
+      expect(await cli('keys', 'check', examined.folder)).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain('is not a regular file');
     });
   });
 
@@ -173,7 +153,7 @@ describe('cli keys', () => {
 
   describe('public and check', () => {
     it('give the same for the private and the public file', async () => {
-      await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
+      await generate();
       const said = new Set<string>();
       for (const name of ['client.json', 'public.json']) {
         expect(await cli('keys', 'public', inFolder(name))).toBe(exitCodes.ok);

@@ -86,20 +86,13 @@ describe('doctor: files', () => {
     expect((await examined.doctor()).check('files').status).toBe('passed');
   });
 
-  it('finds a configuration that everyone can change', async () => {
+  it('finds a configuration that everyone can change, and names keys by their thumbprints', async () => {
     await chmod(examined.folder, 0o755);
     await chmod(examined.config, 0o666);
-    expect(messagesOf((await examined.doctor()).check('files'), 'fault').join()).toContain('the configuration');
-  });
-});
-
-describe('doctor: keys', () => {
-  it('are named by their thumbprints', async () => {
-    const { status, facts } = (await examined.doctor()).check('keys');
-    expect([status, facts?.['keys']]).toEqual([
-      'passed',
-      [{ merchant: 'shop', thumbprints: [examined.key.thumbprint] }],
-    ]);
+    const { check } = await examined.doctor();
+    expect(messagesOf(check('files'), 'fault').join()).toContain('the configuration');
+    const keys = [{ merchant: 'shop', thumbprints: [examined.key.thumbprint] }];
+    expect(check('keys')).toMatchObject({ status: 'passed', facts: { keys } });
   });
 });
 
@@ -119,13 +112,17 @@ describe('doctor: certificates', () => {
     );
   }
 
-  it('are said to end when they do', async () => {
-    await withOwn(90);
-    const { check } = await examined.doctor();
-    expect(check('certificates').status).toBe('passed');
-    await withOwn(10);
-    const warned = messagesOf((await examined.doctor()).check('certificates'), 'warning');
-    expect(warned).toEqual([expect.stringMatching(/^store\.tls\.certFile: certificate 1 ends on .*, in 10 days$/)]);
+  it.each([
+    [90, 'passed', 0, []],
+    [10, 'warned', 0, [expect.stringMatching(/^store\.tls\.certFile: certificate 1 ends on .*, in 10 days$/)]],
+    [-2, 'failed', 2, [expect.stringMatching(/certFile: certificate 1 ended on/)]],
+  ])('are said to end when they do: in %i days, %s', async (...[days, status, worst, messages]) => {
+    await withOwn(days);
+    const { code, check } = await examined.doctor();
+    expect(check('certificates').status).toBe(status);
+    const { findings } = check('certificates');
+    expect(findings.filter(({ level }) => level !== 'fact').map(({ message }) => message)).toEqual(messages);
+    if (worst !== 0) expect(code).toBe(worst);
   });
 
   it('are told of once where two settings name their file', async () => {
@@ -137,17 +134,6 @@ describe('doctor: certificates', () => {
       expect.stringMatching(/^store\.tls\.caFile and store\.tls\.certFile: certificate 1 ends on .*, in 10 days$/),
       expect.stringMatching(/^store\.tls\.caFile and store\.tls\.certFile: certificate 1 is not that of an authority$/),
     ]);
-  });
-
-  it('fail once they have ended', async () => {
-    await withOwn(-2);
-    const { code, check } = await examined.doctor();
-    expect(messagesOf(check('certificates'), 'fault').join()).toMatch(/certFile: certificate 1 ended on/);
-    expect(code).toBe(2);
-  });
-
-  it('are not looked for where none is named', async () => {
-    expect((await examined.doctor()).checks.map(({ name }) => name)).not.toContain('certificates');
   });
 });
 

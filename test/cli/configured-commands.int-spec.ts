@@ -1,16 +1,14 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
-import { LoopbackServer, TestAuthority } from '#libs/testing';
-import { exitCodes } from './exit-codes.js';
-import { runCli } from './program.js';
+import { endedAfterEach, LoopbackServer, TestAuthority } from '#libs/testing';
+import { exitCodes } from '../../apps/cli/src/exit-codes.js';
+import { Examined, SERVICE_CODE } from './examined.js';
 
 describe('cli commands that read a configuration', () => {
+  let examined: Examined;
   let folder: string;
-  let clientKey: Awaited<ReturnType<typeof generateClientKey>>;
   let gateway: LoopbackServer;
   let answer: (request: IncomingMessage, response: ServerResponse) => void;
   let calls: string[];
@@ -18,52 +16,31 @@ describe('cli commands that read a configuration', () => {
   let err: string[];
   let environment: Record<string, string>;
 
-  const cli = (...args: string[]): Promise<number> => {
-    out = [];
-    err = [];
-    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
-    const signal = new AbortController().signal;
-    return runCli(args, {
-      terminal,
-      environment: { SHOP_TIMEOUT: '5s', ...environment },
-      signal,
-      clock: new SystemClock(),
-    });
+  const cli = async (...args: string[]): Promise<number> => {
+    examined.environment = { SERVICE: SERVICE_CODE, ...environment };
+    const { code } = await examined.cli(...args);
+    ({ out, err } = examined);
+    return code;
   };
-  const config = (): string => join(folder, 'broker.yaml');
+  const config = (): string => examined.config;
   const json = (): Record<string, unknown> => JSON.parse(out.join('\n')) as Record<string, unknown>;
 
-  const writeConfig = (change: (yaml: string) => string = (yaml) => yaml): Promise<void> =>
-    writeFile(
-      config(),
-      change(`
-http: { host: 127.0.0.1, port: 8080 }
-management: { host: 127.0.0.1, port: 9464 }
-store: { type: memory }
-auth: { disabled: true }
-merchants:
-  - id: shop
-    serviceCode: 137d9304-0368-11ed-b939-0242ac120002
-    clientKeyFiles: [client.json]
-    gateway: { baseUrl: "http://127.0.0.1:${gateway.port}", environment: test, timeout: "\${SHOP_TIMEOUT}" }
-`),
-    );
+  const writeConfig = async (change: (yaml: string) => string = (yaml) => yaml): Promise<void> => {
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${gateway.port}`, serviceCode: '"${SERVICE}"' }]);
+    await examined.write('broker.yaml', change(await readFile(config(), 'utf8')));
+  };
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'cli-config-'));
-    calls = [];
-    environment = {};
-    gateway = await LoopbackServer.http((request, response) => {
+    examined = started.add(await Examined.create(), (it) => it.remove());
+    ({ folder } = examined);
+    [calls, environment] = [[], {}];
+    const server = LoopbackServer.http((request, response) => {
       calls.push(`${request.method} ${request.url}`);
       answer(request, response);
     });
-    clientKey = await generateClientKey();
-    await writeFile(join(folder, 'client.json'), JSON.stringify(clientKey.privateJwk), { mode: 0o600 });
+    gateway = started.add(await server, (it) => it.close());
     await writeConfig();
-  });
-  afterEach(async () => {
-    await gateway.close();
-    await rm(folder, { recursive: true });
   });
 
   describe('config check', () => {
@@ -99,16 +76,16 @@ merchants:
         expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
         expect(err).toEqual([
           expect.stringMatching(/^error: /),
-          '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
-          '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set',
-          '  http.tls.keyFile (line 2): names a file that does not exist; check the path; relative paths begin at ' +
+          '  http.port (line 1): must be a whole number from 0 to 65535, without quotes',
+          '  http.tls.certFile (line 1): needs the environment variables A, B, which are not set',
+          '  http.tls.keyFile (line 1): names a file that does not exist; check the path; relative paths begin at ' +
             folder,
           '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set',
           '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path; relative paths begin at ' +
             folder,
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
-        expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
+        expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 1 }, {}, {}, {}, {}] } });
       });
 
       it('needs no file either for the structure alone, and is done then', async () => {
@@ -293,7 +270,7 @@ egress:
     const anyText = (): string => [...out, ...err].join('\n');
 
     beforeEach(async () => {
-      const recipient = await importPaymentKey(clientKey.publicJwk);
+      const recipient = await importPaymentKey(examined.key.publicJwk);
       const { kty, crv, x, y } = (await generateClientKey()).publicJwk;
       const plaintext = {
         ...secrets,
@@ -308,7 +285,7 @@ egress:
       expect(await create()).toBe(exitCodes.ok);
       expect(calls).toEqual(['POST /api-gateway/authorize_virtual_device']);
       expect(out.join('\n')).toContain('2099-02-27T12:12:34.430Z');
-      expect(out.join('\n')).toContain(clientKey.thumbprint);
+      expect(out.join('\n')).toContain(examined.key.thumbprint);
       expect(err.join('\n')).toMatch(/warning: a new session can end/);
       for (const secret of Object.values(secrets)) expect(anyText()).not.toContain(secret);
     });
@@ -331,13 +308,10 @@ egress:
       expect(gateway.connections).toBe(1);
     });
 
-    const answers = {
-      refused: { status: 200, body: { msgCode: 'b_merchant_not_found', msgType: 'ERROR' }, code: exitCodes.refused },
-      overloaded: { status: 503, body: { msgCode: 'b_server_is_overloaded' }, code: exitCodes.tryLater },
-      'not a session': { status: 200, body: { jwe: 'a.b.c.d.e' }, code: exitCodes.invalidAnswer },
-    };
-
-    it.each(Object.entries(answers))('shows by its exit code: %s', async (_what, { status, body, code }) => {
+    it.each([
+      ['overloaded', 503, { msgCode: 'b_server_is_overloaded' }, exitCodes.tryLater],
+      ['not a session', 200, { jwe: 'a.b.c.d.e' }, exitCodes.invalidAnswer],
+    ])('shows by its exit code: %s', async (...[, status, body, code]) => {
       answer = (_request, response) => void response.writeHead(status).end(JSON.stringify(body));
       expect(await create()).toBe(code);
       expect(err.join('\n')).toMatch(/^error: /);
@@ -347,7 +321,7 @@ egress:
     it("says once what happened, with the bank's code and request id", async () => {
       const body = { msgCode: 'b_merchant_not_found', msgType: 'ERROR', requestId: 'request-7' };
       answer = (_request, response) => void response.end(JSON.stringify(body));
-      await create();
+      expect(await create()).toBe(exitCodes.refused);
       expect([...out, ...err]).toEqual(['error: the bank refuses: b_merchant_not_found [HTTP 200, request request-7]']);
       await create('--json');
       expect(json()).toMatchObject({
@@ -356,22 +330,15 @@ egress:
       });
     });
 
-    it.each([
-      [404, '{"msgCode":"b_service_unavailable"}', '(HTTP 404, b_service_unavailable)', exitCodes.tryLater],
-      [404, '{"message":"no route"}', 'it takes no create calls (HTTP 404)', exitCodes.invalidInput],
-    ])(
-      'says of %i that the address is probably wrong, and which one was asked',
-      async (...[status, body, reason, code]) => {
-        await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
-        answer = (_request, response) => void response.writeHead(status).end(body);
-        expect(await create()).toBe(code);
-        expect(err[0]).toMatch(/^error: gateway\.baseUrl is probably wrong/);
-        expect(err[0]).toContain(reason);
-        const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
-        expect(err[0]).toMatch(
-          new RegExp(`; compare gateway.baseUrl with the address that the bank has given: this call went to ${asked}$`),
-        );
-      },
-    );
+    it('says of an address that is wrong which one was asked', async () => {
+      await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
+      answer = (_request, response) => void response.writeHead(404).end('{"message":"no route"}');
+      expect(await create()).toBe(exitCodes.invalidInput);
+      expect(err[0]).toMatch(/^error: gateway\.baseUrl is probably wrong: it takes no create calls \(HTTP 404\)/);
+      const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
+      expect(err[0]).toContain(
+        `; compare gateway.baseUrl with the address that the bank has given: this call went to ${asked}`,
+      );
+    });
   });
 });

@@ -1,25 +1,26 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FakeClock } from '#libs/testing';
-import { exitCodes } from './exit-codes.js';
-import { runCli } from './program.js';
+import { endedAfterEach } from '#libs/testing';
+import { exitCodes } from '../../apps/cli/src/exit-codes.js';
+import { Examined } from './examined.js';
 
 describe('cli init kubernetes', () => {
   let folder: string;
+  let examined: Examined;
   let said: string;
 
-  const init = (out: string, ...more: string[]): Promise<number> => {
-    said = '';
-    const say = (text: string): void => void (said += `${text}\n`);
-    const context = { environment: {}, signal: new AbortController().signal, clock: new FakeClock() };
-    return runCli(['init', 'kubernetes', '--out', out, ...more], { ...context, terminal: { out: say, err: say } });
-  };
-
+  const started = endedAfterEach();
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'init-'));
+    examined = started.add(await Examined.create(), (it) => it.remove());
+    folder = examined.path('mine');
+    await mkdir(folder);
   });
-  afterEach(() => rm(folder, { recursive: true }));
+
+  const init = async (out: string, ...more: string[]): Promise<number> => {
+    const { code, text } = await examined.cli('init', 'kubernetes', '--out', out, ...more);
+    said = `${text}\n`;
+    return code;
+  };
 
   it("writes one's own files into a new folder, and says by file and line what is to be filled in", async () => {
     const out = join(folder, 'shop');

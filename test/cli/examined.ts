@@ -102,11 +102,22 @@ ${merchants.map(sectionOf).join('')}`,
   /** What a person at a terminal saw for a moment. */
   readonly progress: string[] = [];
 
+  /** What the last verb printed. */
+  out: string[] = [];
+  err: string[] = [];
+
   /** Runs a verb and returns its exit code and everything that it printed. */
   async cli(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
     const lines: string[] = [];
-    const print = (text: string): void => void lines.push(text);
-    const terminal = { out: print, err: print, progress: (text: string) => void this.progress.push(text) };
+    const into =
+      (kept: string[]) =>
+      (text: string): void => {
+        kept.push(text);
+        lines.push(text);
+      };
+    [this.out, this.err] = [[], []];
+    const progress = (text: string): void => void this.progress.push(text);
+    const terminal = { out: into(this.out), err: into(this.err), progress };
     const { clock, environment } = this;
     const code = await runCli(args, { terminal, environment, signal: new AbortController().signal, clock });
     return { code, text: lines.join('\n') };

@@ -1,13 +1,14 @@
-import { SystemClock } from '#libs/clock';
 import { endedAfterAll, freePort, LoopbackServer } from '#libs/testing';
-import { runCli } from '../program.js';
+import { Examined } from './examined.js';
 
 describe('cli health', () => {
+  let examined: Examined;
   let url: string;
   let status: number | undefined;
 
   const started = endedAfterAll();
   beforeAll(async () => {
+    examined = started.add(await Examined.create(), (it) => it.remove());
     const server = await LoopbackServer.http((_request, response) => {
       if (status !== undefined) response.writeHead(status).end('{}');
     });
@@ -15,15 +16,8 @@ describe('cli health', () => {
   });
 
   async function health(...args: string[]): Promise<[code: number, said: string]> {
-    let said = '';
-    const say = (text: string): void => void (said += text);
-    const context = {
-      terminal: { out: say, err: say },
-      environment: {},
-      signal: new AbortController().signal,
-      clock: new SystemClock(),
-    };
-    return [await runCli(['health', ...args], context), said];
+    const { code, text } = await examined.cli('health', ...args);
+    return [code, text];
   }
 
   it('ends with 0 for a broker that says it is well', async () => {
