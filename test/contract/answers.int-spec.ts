@@ -107,7 +107,7 @@ describe('the answers of a broker', () => {
     const asked = special[`${its.operation.operationId} ${status}`] ?? refused[status] ?? ((): Asked => ({}));
     const { headers, body, status: got } = await ask(its, asked());
     expect(String(got)).toBe(status);
-    expectAsSaid(said, headers, body);
+    expectAsSaid(said, { headers, body });
   });
 
   /** Who of those that have no more than one permission each, and of `payments`, which has all but one, is let in. */
@@ -148,15 +148,16 @@ describe('the answers of a broker', () => {
       const stream = await EventStream.open(url, { authorization: `Bearer ${TOKENS.payments}` });
       const { id = '', session = {} } = (await stream.next()) ?? {};
       stream.vanish();
-      expectAsSaid(said, Object.fromEntries(stream.response.headers), [
-        { event: 'session', id: Number(id), data: session },
-      ]);
+      expectAsSaid(said, {
+        headers: Object.fromEntries(stream.response.headers),
+        body: [{ event: 'session', id: Number(id), data: session }],
+      });
     },
   );
 
   it.each(cases.filter(({ status }) => status === '429'))('$name is answered 429 as said', async (its) => {
     const { headers, body, status } = await tooMany(its);
     expect(status).toBe(429);
-    expectAsSaid(its.said, headers, body);
+    expectAsSaid(its.said, { headers, body });
   });
 });

@@ -25,8 +25,7 @@ function faultsOf(schema: Json, value: unknown): unknown {
 /** Compares an answer with what the contract says of it: each header and the body, no more and no less; of headers, those that are asked for. */
 export function expectAsSaid(
   said: Answer,
-  headers: Record<string, string>,
-  body: unknown,
+  { headers, body }: { readonly headers: Record<string, string>; readonly body: unknown },
   isAsked: (name: string) => boolean = () => true,
 ): void {
   const named = headersOf(said);

@@ -201,7 +201,8 @@ describe('the published client', () => {
       expect([operationId, answer.status]).toEqual([operationId, status]);
       const document = (text === '' ? {} : JSON.parse(text)) as { readonly code?: ErrorCode };
       const said = operation.responses[String(status)]!;
-      expectAsSaid(said, Object.fromEntries(answer.headers), document, (name) => PLAYED.has(name));
+      const told = { headers: Object.fromEntries(answer.headers), body: document };
+      expectAsSaid(said, told, (name) => PLAYED.has(name));
       if (document.code !== undefined) expect(document).toMatchObject({ title: errorCodes[document.code].title });
     }
   });
