@@ -1,13 +1,10 @@
-import { Ajv } from 'ajv';
 import request, { type Response } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { endedAfterAll, TestIssuer } from '#libs/testing';
 import { EventStream } from '../e2e/event-stream.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
-import { type Answer, contract, headersOf, type Json, operations } from './contract.js';
-
-/** Headers of HTTP itself: no contract lists these. */
-const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
+import { expectAsSaid } from './as-said.js';
+import { type Answer, operations } from './contract.js';
 
 /** Requests of one caller other than reads: one more is too many. */
 const BURST = 40;
@@ -26,39 +23,6 @@ interface Asked {
   readonly type?: string;
   readonly query?: string;
   readonly headers?: Record<string, string>;
-}
-
-/** The same schema, but an object may have only members that it lists. */
-function strictly(schema: unknown): unknown {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (Array.isArray(schema)) return schema.map(strictly);
-  const copy = Object.fromEntries(Object.entries(schema).map(([name, child]) => [name, strictly(child)]));
-  // What the gateway sends is passed on whole: there the contract lists no members.
-  const isOpen = copy['properties'] === undefined && copy['additionalProperties'] === true;
-  return copy['type'] === 'object' && !isOpen ? { ...copy, additionalProperties: false } : copy;
-}
-
-const ajv = new Ajv({ strict: false, validateFormats: false });
-const components = strictly(contract.components);
-
-function faultsOf(schema: Json, value: unknown): unknown {
-  const isValid = ajv.compile({ ...schema, components });
-  return isValid(value) ? [] : isValid.errors;
-}
-
-/** Compares an answer with what the contract says of it: each header and the body, no more and no less. */
-function expectAsSaid(said: Answer, headers: Record<string, string>, body: unknown): void {
-  const named = headersOf(said);
-  const own = Object.keys(headers).filter((name) => !TRANSPORT.has(name));
-  expect(own.filter((name) => !named.has(name))).toEqual([]);
-  for (const [name, { required, schema }] of named) {
-    const value = headers[name];
-    if (value === undefined) expect([name, required]).toEqual([name, undefined]);
-    else expect([name, faultsOf(schema, schema['type'] === 'integer' ? Number(value) : value)]).toEqual([name, []]);
-  }
-  const [type, content] = Object.entries(said.content ?? {})[0] ?? [];
-  expect(headers['content-type']?.split(';')[0]).toBe(type);
-  if (content !== undefined) expect(faultsOf(content.schema, body)).toEqual([]);
 }
 
 describe('the answers of a broker', () => {
@@ -143,7 +107,7 @@ describe('the answers of a broker', () => {
     const asked = special[`${its.operation.operationId} ${status}`] ?? refused[status] ?? ((): Asked => ({}));
     const { headers, body, status: got } = await ask(its, asked());
     expect(String(got)).toBe(status);
-    expectAsSaid(said, headers, body);
+    expectAsSaid(said, { headers, body });
   });
 
   /** Who of those that have no more than one permission each, and of `payments`, which has all but one, is let in. */
@@ -184,15 +148,16 @@ describe('the answers of a broker', () => {
       const stream = await EventStream.open(url, { authorization: `Bearer ${TOKENS.payments}` });
       const { id = '', session = {} } = (await stream.next()) ?? {};
       stream.vanish();
-      expectAsSaid(said, Object.fromEntries(stream.response.headers), [
-        { event: 'session', id: Number(id), data: session },
-      ]);
+      expectAsSaid(said, {
+        headers: Object.fromEntries(stream.response.headers),
+        body: [{ event: 'session', id: Number(id), data: session }],
+      });
     },
   );
 
   it.each(cases.filter(({ status }) => status === '429'))('$name is answered 429 as said', async (its) => {
     const { headers, body, status } = await tooMany(its);
     expect(status).toBe(429);
-    expectAsSaid(its.said, headers, body);
+    expectAsSaid(its.said, { headers, body });
   });
 });

@@ -4,6 +4,30 @@ import { root } from '../architecture/rule-tables.js';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
+/** What a page names in the code spans of its tables, row by row. */
+const named = (page: string, form: RegExp): string[] =>
+  read(page)
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .flatMap((line) => [...line.matchAll(form)].map(([, name = '']) => name));
+
+const files = globSync('{apps,libs}/*/src/**/*.{ts,js}', { cwd: root }).filter((file) => !file.endsWith('spec.ts'));
+const code = files.map(read).join('\n');
+
+it('the glossary has names that the code has', () => {
+  const words = new Set(code.replaceAll(/\/\*[\s\S]*?\*\//g, '').match(/\b\w+\b/g));
+  const names = named('docs/reference/words.md', /`(\w+)`/g);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !words.has(name))).toEqual([]);
+});
+
+it('the page that says where to look names files that are in use', () => {
+  const imports = new Set([...code.matchAll(/(?:from |import\()'\.[^']*\/([^/']+)\.js'/g)].map(([, name]) => name));
+  const names = named('docs/where.md', /`[^`]*\/([^`/]+)\.ts`/g);
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !imports.has(name))).toEqual([]);
+});
+
 /** What brings cryptography into a file: its modules, and the global of the same name. */
 const CRYPTOGRAPHY = /from '(?:node:crypto|jose)'|\bcrypto\.subtle\b/;
 const EXEMPT = /\.(?:spec|int-spec)\.ts$|-fixtures\.ts$|^libs\/testing\/|^apps\/sandbox\//;

@@ -1,16 +1,15 @@
-import { readFile, copyFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ErrorCode, errorCodes } from '#libs/errors';
 import { endedAfterAll, LoopbackServer } from '#libs/testing';
-import { ClientProject, type ProgramEnd } from './client-project.js';
-import { RunningBroker, TOKENS } from './running-broker.js';
-import { answersOf, streamShapeOf } from './broker-answers.js';
+import { expectAsSaid } from '../contract/as-said.js';
+import { operations } from '../contract/contract.js';
+import { ClientProject } from './client-project.js';
 import { sessionDocument } from './session-document.js';
 import { strictCompilerFaults } from './strict-compiler.js';
 
-/** Its answers do not depend on how long anything takes. */
-const PATIENT = { merchant: { lifetimeMs: 3_600_000 }, timeout: '60s' };
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const ENTRIES = ['main', 'file-token', 'nest', 'testing'] as const;
 
@@ -35,22 +34,7 @@ async function examples(): Promise<string[]> {
   return [...manual.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code!);
 }
 
-/** The file to be pasted from the guide for a merchant SDK. */
-const recipe = (): Promise<string> => readFile(join(root, 'docs/examples/merchant-sdk/brokered-sdk.ts'), 'utf8');
-
-/** What someone following the recipe writes, for an SDK that is typed as strictly as possible. */
-const USE_OF_RECIPE = `
-import { SessionBroker } from '@session-broker/client';
-import { MerchantSdk } from './merchant-sdk.js';
-import { withSdk } from './recipe.js';
-
-const broker = new SessionBroker({ url: 'https://broker', merchant: 'shop' });
-const newSdk = () => new MerchantSdk({ baseUrl: 'https://bank', merchantId: 'm-1', authenticationKey: { kty: 'EC' } });
-const answer = await withSdk(broker, newSdk, (sdk) => sdk.createRefund({ coinAmount: 100 }));
-export const status: unknown = answer['status'];
-`;
-
-/** The same in CommonJS, with an SDK that does nothing but what the recipe replaces. */
+/** What someone following the recipe writes in CommonJS, for an SDK that does nothing but what the recipe replaces. */
 const USE_OF_RECIPE_ON_COMMONJS = `
 const { SessionBroker } = require('@session-broker/client');
 const { FakeBroker } = require('@session-broker/client/testing');
@@ -91,6 +75,16 @@ export const outcome = async (fake: FakeBroker, it: FakeOutcome) => (await FakeG
 export const { module } = SessionBrokerModule.forRoot({ url: 'https://broker', merchant: 'shop' });
 `;
 
+interface Asked {
+  readonly merchant?: string;
+  readonly token?: string;
+  readonly body?: object;
+}
+
+const OPERATION = { type: 'REFUND', ecomOperationId: 'e-1', status: 'SUCCESS', coinAmount: 100, merchantId: 'm-1' };
+/** The headers that a client looks at; the others are for browsers. */
+const PLAYED = new Set(['cache-control', 'etag', 'retry-after', 'x-request-id']);
+
 describe('the published client', () => {
   let project: ClientProject;
   let url: string;
@@ -106,8 +100,6 @@ describe('the published client', () => {
     });
     url = `http://127.0.0.1:${installed.add(server, (it) => it.close()).port}`;
   });
-
-  const runModule = (source: string): Promise<ProgramEnd> => project.run(source, { env: { URL: url } });
 
   it('depends on nothing, and has no side effects', async () => {
     const manifest = JSON.parse(await readFile(join(project.installed, 'package.json'), 'utf8')) as object;
@@ -145,11 +137,8 @@ describe('the published client', () => {
     const codes = await examples();
     expect(codes.length).toBeGreaterThanOrEqual(5);
     await Promise.all(codes.map((code, index) => project.write(`example-${index}.ts`, code)));
-    await project.write('recipe.ts', await recipe());
-    await copyFile(join(root, 'docs/examples/merchant-sdk/merchant-sdk.ts'), join(project.folder, 'merchant-sdk.ts'));
-    await project.write('use-of-recipe.ts', USE_OF_RECIPE);
     await project.write('service.cts', USE_FROM_COMMONJS);
-    const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts', 'service.cts'];
+    const files = [...codes.map((_code, index) => `example-${index}.ts`), 'service.cts'];
     expect(await strictCompilerFaults(project.folder, files)).toBe('');
   });
 
@@ -170,37 +159,51 @@ describe('the published client', () => {
     expect(out).toBe('false true\ntrue false\n');
   });
 
-  it('gives a session to a program, and lets it end once it is closed', async () => {
-    const { out } = await runModule(`
+  it('gives a session to a program, and lets it end once it is closed, or at once where it follows nothing', async () => {
+    const { out } = await project.run(
+      `
       import { SessionBroker } from '@session-broker/client';
-      const broker = new SessionBroker({ url: process.env.URL, merchant: 'shop', auth: 'token' });
-      console.log((await broker.session()).generation);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const settings = { url: process.env.URL, merchant: 'shop', auth: 'secret' };
+      const [broker, quiet] = [new SessionBroker(settings), new SessionBroker({ ...settings, follow: 'none' })];
+      console.log((await broker.session()).generation, (await quiet.session()).generation);
       await broker.close();
-      console.log('done');
-    `);
-    expect(out).toBe('7\ndone\n');
+      console.log(broker, quiet, 'done');
+    `,
+      { env: { URL: url } },
+    );
+    expect(out).toMatch(/^7 7\n[^]*done\n$/);
+    expect(out).not.toContain('secret');
   });
 
-  it('lets a program that follows nothing end without being closed', async () => {
-    const { out } = await runModule(`
-      import { SessionBroker } from '@session-broker/client';
-      const broker = new SessionBroker({ url: process.env.URL, merchant: 'shop', auth: 'token', follow: 'none' });
-      await broker.session();
-      console.log(broker, 'done');
-    `);
-    expect(out).not.toContain('token');
-  });
-
-  it('has a fake broker that answers what the real one answers', async () => {
-    const { broker, played } = { broker: await RunningBroker.start(PATIENT), played: await project.startFake() };
-    try {
-      const real = { url: broker.url, token: TOKENS.payments };
-      expect(await answersOf(played)).toEqual(await answersOf(real));
-      expect(await streamShapeOf(played)).toEqual(await streamShapeOf(real));
-    } finally {
-      await played.end();
-      await broker.close();
+  it('has a fake broker that answers as the contract says', async () => {
+    const fake = installed.add(await project.startFake(), (it) => it.end());
+    const jwe = (of: string): object => ({ body: { jwe: of } });
+    const questions: readonly (readonly [operationId: string, status: number, asked?: Asked])[] = [
+      ['getSession', 200],
+      ['getSession', 401, { token: 'another' }],
+      ['getSession', 403, { merchant: 'hidden' }],
+      ['decryptPayload', 200, jwe(fake.sealed.openable)],
+      ['decryptPayload', 422, jwe(fake.sealed.foreign)],
+      ['decryptPayload', 400, jwe('nothing')],
+      ['openNotification', 200, { body: { headers: {}, body: JSON.stringify(OPERATION) } }],
+      ['openNotification', 422, { body: { headers: {}, body: '{}' } }],
+      ['readyForHandover', 204, { body: { generation: 2, participant: 'checkout-1' } }],
+      ['rejectSession', 400, { body: { reason: 'b_used_token' } }],
+      ['rejectSession', 200, { body: { generation: 1, reason: 'b_used_token' } }],
+      ['rejectSession', 200, { body: { generation: Number.MAX_SAFE_INTEGER } }],
+    ];
+    for (const [operationId, status, { merchant = 'shop', token = fake.token, body } = {}] of questions) {
+      const { path, operation } = operations.find((one) => one.operation.operationId === operationId)!;
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+      const answer = await fetch(fake.url + path.replace('{merchant}', merchant), { headers, ...sent });
+      const text = await answer.text();
+      expect([operationId, answer.status]).toEqual([operationId, status]);
+      const document = (text === '' ? {} : JSON.parse(text)) as { readonly code?: ErrorCode };
+      const said = operation.responses[String(status)]!;
+      const told = { headers: Object.fromEntries(answer.headers), body: document };
+      expectAsSaid(said, told, (name) => PLAYED.has(name));
+      if (document.code !== undefined) expect(document).toMatchObject({ title: errorCodes[document.code].title });
     }
   });
 

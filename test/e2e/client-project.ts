@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startedWhole } from '#libs/testing';
-import type { AskedBroker } from './broker-answers.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -22,6 +21,14 @@ const sealed = { openable: await fake.sealedAnswer('x'), foreign };
 console.log(JSON.stringify({ url: fake.url, token: fake.token, sealed }));
 process.stdin.resume().once('end', () => fake.close());
 `;
+
+/** The package's fake broker, and what is sealed to its merchant's key and to that of its session. */
+interface PlayedBroker {
+  readonly url: string;
+  readonly token: string;
+  readonly sealed: Readonly<Record<'openable' | 'foreign', string>>;
+  readonly end: () => Promise<void>;
+}
 
 export interface ProgramEnd {
   readonly out: string;
@@ -71,7 +78,7 @@ export class ClientProject {
   }
 
   /** The package's fake broker, in a separate process. */
-  async startFake(): Promise<AskedBroker & { readonly end: () => Promise<void> }> {
+  async startFake(): Promise<PlayedBroker> {
     const child = spawn(process.execPath, [await this.write('fake.mjs', FAKE)], { stdio: ['pipe', 'pipe', 'inherit'] });
     const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
     const end = async (): Promise<void> => {
@@ -79,7 +86,7 @@ export class ClientProject {
       child.stdin.end();
       await ended;
     };
-    return { ...(JSON.parse(line) as AskedBroker), end };
+    return { ...(JSON.parse(line) as Omit<PlayedBroker, 'end'>), end };
   }
 
   async remove(): Promise<void> {

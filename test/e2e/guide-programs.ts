@@ -21,6 +21,8 @@ type Environment = Readonly<Record<string, string>>;
 /** A program that runs until it is ended, and what it has printed so far. */
 export interface RunningProgram {
   readonly lines: readonly string[];
+  /** Where it listens, by its first line. */
+  readonly url: string;
   readonly end: () => Promise<void>;
 }
 
@@ -76,7 +78,7 @@ export class GuidePrograms {
       const ended = once(child, 'exit');
       if (child.kill()) await ended;
     };
-    return { lines, end };
+    return { lines, url: `http://127.0.0.1:${lines[0]?.replace('port ', '')}`, end };
   }
 
   remove(): Promise<void> {
