@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { type GeneratedClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import { endedAfterAll, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
@@ -127,6 +128,17 @@ describe('doctor: an egress', () => {
     expect(code).toBe(2);
   });
 
+  it('is told when what answers at the address of the broker is none', async () => {
+    const server = await LoopbackServer.http((_request, response) => void response.end('<html>'));
+    closers.push(() => server.close());
+    await configure({ brokerUrl: `http://127.0.0.1:${server.port}` });
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.access'), 'fault')).toEqual([
+      `127.0.0.1:${server.port}: the answer is not of a broker [HTTP 200]`,
+    ]);
+    expect(code).toBe(2);
+  });
+
   it('needs a broker whose certificate it trusts', async () => {
     const authority = new TestAuthority();
     const server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), (_request, response) => {
@@ -197,6 +209,12 @@ describe('doctor: an egress', () => {
     expect(messagesOf((await doctor()).check('keys'), 'fault')).toEqual([
       'publicKeyFile of plugin is the client key of shop',
     ]);
+  });
+
+  it('is looked at wherever its file is named from', async () => {
+    await configure();
+    const file = relative(process.cwd(), examined.path('egress.yaml'));
+    expect((await examined.examine(file)).check('files').status).toBe('passed');
   });
 
   it('is not looked at with what is for a broker', async () => {

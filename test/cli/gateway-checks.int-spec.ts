@@ -156,6 +156,12 @@ describe('doctor --echo-url', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('asks an echo without TLS for a production gateway, too: it is told nothing', async () => {
+    await examined.configure([{ gatewayUrl: 'https://127.0.0.1:1', environment: 'production' }]);
+    answer = (response) => response.end('203.0.113.7');
+    expect((await ask()).check('gateway.address').status).toBe('passed');
+  });
+
   it('goes by the proxy of the gateway calls, and by no other way', async () => {
     const proxy = await LoopbackServer.http((_request, response) => response.writeHead(502).end());
     await configure(`proxy: 'http://127.0.0.1:${proxy.port}'`);

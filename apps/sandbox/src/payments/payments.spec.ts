@@ -1,6 +1,13 @@
+import { instantFromEpochMs } from '#libs/clock';
 import { FakeClock } from '#libs/testing';
 import { demandCardData, readCard } from './card.js';
-import { newOperation, type PaymentOperation } from './operation.js';
+import {
+  directMembers,
+  newOperation,
+  operationMembers,
+  type OperationStatus,
+  type PaymentOperation,
+} from './operation.js';
 import { PaymentBook } from './payment-book.js';
 import { amountOrText, sendingDate, switchOrText } from './request-members.js';
 
@@ -22,22 +29,29 @@ describe('the attempts of an operation', () => {
 });
 
 describe('a card', () => {
-  it.each(['4222222222222', '6304000000000000000'])('is taken: %s', (number) => {
-    expect(readCard(number)).toMatchObject({ conduct: 'pays' });
-  });
+  it.each(['4111111111111111', '5555555555554444', '4222222222222', '6304000000000000000'])(
+    'is taken: %s',
+    (number) => {
+      expect(readCard(number)).toMatchObject({ conduct: 'pays' });
+    },
+  );
 
   it.each([
     ['a wrong check digit', '4111111111111112'],
     ['twelve digits', '411111111111'],
     ['twenty digits', '41111111111111111111'],
     ['blanks', '4111 1111 1111 1111'],
+    ['nothing', ''],
   ])('is refused with %s', (_name, number) => {
     expect(() => readCard(number)).toThrow('b_invalid_pan_format');
   });
 
-  it.each(['2513111', '2500111', '25031', '03/25 111'])('has no expiry and security code as "%s"', (written) => {
+  it('has expiry and security code written as in the published example', () => {
+    for (const written of ['2503111', '29121234']) expect(() => demandCardData(written)).not.toThrow();
+  });
+
+  it.each(['2513111', '2500111', '250311', '25031', '03/25 111', ''])('has no such data as "%s"', (written) => {
     expect(() => demandCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
-    for (const good of ['2503111', '29121234']) expect(() => demandCardData(good)).not.toThrow();
   });
 });
 
@@ -67,26 +81,70 @@ describe('the book of payments', () => {
   });
 });
 
-describe('members of payment requests', () => {
-  it.each(['2022-11-11 11:58:41.56+00:00', '2022-11-11T11:58:41.123456Z', '2022-11-11 11:58:41 +0200'])(
-    'take the date %s',
-    (date) => {
-      expect(sendingDate(date, 'date')).toBe(date);
+const at = instantFromEpochMs(Date.parse('2026-03-18T12:00:00.560Z'));
+const purchase = (status: OperationStatus): PaymentOperation =>
+  newOperation(
+    {
+      type: 'PURCHASE',
+      merchant: 'shop',
+      merchantId: 'terminal-1',
+      merchantRequestId: 'one',
+      coinAmount: 100,
+      status,
+      card: { cardNumberMask: '4111********1111', approvalCode: '123456', fate: 'pays', redirect3dsUrl: undefined },
     },
+    at,
   );
 
-  it.each(['2022-11-11', '11.11.2022 11:58', 1_668_167_921])('take no such date as %p', (date) => {
+describe('an operation, as reported', () => {
+  const statuses: readonly OperationStatus[] = [
+    'SUCCESS',
+    'FAIL',
+    'PENDING',
+    'REQUIRED_3DS',
+    'DESIRED_THREEDS_MODE_ERROR',
+  ];
+
+  it.each(statuses)('has no member that is null or undefined as %s, and only texts in its response info', (status) => {
+    const original = purchase('SUCCESS');
+    for (const operation of [purchase(status), { ...purchase(status), type: 'REFUND', original } as const]) {
+      const told = { ...directMembers(operation), ...operationMembers(operation) };
+      expect(Object.values(told).filter((value) => value === null || value === undefined)).toEqual([]);
+      const info = Object.values(told['transactionResponseInfo'] as object);
+      expect(info.every((value) => typeof value === 'string')).toBe(true);
+    }
+  });
+});
+
+describe('members of payment requests', () => {
+  it.each([
+    '2022-11-11 11:58:41.56+00:00',
+    '2022-11-11 11:58:41+02:00',
+    '2022-11-11T11:58:41.123456Z',
+    '2022-11-11 11:58:41 +0200',
+  ])('take the date %s', (date) => {
+    expect(sendingDate(date, 'date')).toBe(date);
+  });
+
+  it.each(['2022-11-11', '11.11.2022 11:58', 'now', 1_668_167_921])('take no such date as %p', (date) => {
     expect(() => sendingDate(date, 'date')).toThrow('date must be a moment');
   });
 
-  it('take an amount as a number or as text', () => {
-    for (const value of [100, '100']) expect(amountOrText(value, 'coinAmount')).toBe(100);
-    for (const value of ['0', '1.5', '-1', '', null, '1e3'])
-      expect(() => amountOrText(value, 'coinAmount')).toThrow('coinAmount must be a whole number');
+  it.each([[100], ['100']])('take an amount as %p', (value) => {
+    expect(amountOrText(value, 'coinAmount')).toBe(100);
   });
 
-  it('take a switch as a boolean or as text', () => {
-    for (const value of [true, 'true', 'TRUE']) expect(switchOrText(value, 'notificationEncryption')).toBe(true);
-    for (const value of [false, 'no']) expect(switchOrText(value, 'notificationEncryption')).toBe(false);
+  it.each([['0'], ['1.5'], ['-1'], [''], [null], ['1e3']])('take no such amount as %p', (value) => {
+    expect(() => amountOrText(value, 'coinAmount')).toThrow('coinAmount must be a whole number');
+  });
+
+  it.each([
+    [true, true],
+    ['true', true],
+    ['TRUE', true],
+    ['no', false],
+    [false, false],
+  ])('take %p as %p', (value, expected) => {
+    expect(switchOrText(value, 'notificationEncryption')).toBe(expected);
   });
 });
