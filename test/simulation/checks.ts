@@ -1,10 +1,18 @@
-import type { LeaseRelease, Lease } from '#libs/session';
+import type { Lease, LeaseRelease, SessionReplica } from '#libs/session';
 import type { FakeClock } from '#libs/testing';
 import type { Judge } from './judge.js';
 import { concerns, type Fault, type FaultKind, isOfStore, MERCHANTS, type Scenario } from './scenario.js';
 import type { Call, SimulatedGateway } from './simulated-gateway.js';
-import type { Life } from './simulation.js';
-import type { LeaseLedger, Question } from './simulated-store.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import type { LeaseLedger, Question, StoreLink } from './simulated-store.js';
+
+/** One life of a replica, from its start to its stop or crash: the real one, in a process that can be stopped. */
+export interface Life {
+  readonly number: number;
+  readonly process: SimulatedProcess;
+  readonly link: StoreLink;
+  readonly replica: SessionReplica;
+}
 
 export interface CheckParts {
   readonly world: FakeClock;

@@ -1,14 +1,15 @@
 import { BrokerError } from '#libs/errors';
 import {
   type HandoverAudience,
+  type Publication,
   type Session,
   type SessionEvent,
   SessionReplica,
   type SessionStore,
+  type StoredStates,
 } from '#libs/session';
-import type { StoredStates, Publication } from '#libs/session';
 import { FakeClock, someSettings } from '#libs/testing';
-import { CallCheck, type CheckParts, ServingCheck, TIME_OF_OTHERS_MS } from './checks.js';
+import { CallCheck, type CheckParts, type Life, ServingCheck, TIME_OF_OTHERS_MS } from './checks.js';
 import { Judge, type Violation } from './judge.js';
 import { Random } from './random.js';
 import { concerns, type Fault, type FaultKind, MERCHANTS, type Scenario, strikes, type Way } from './scenario.js';
@@ -47,14 +48,6 @@ export interface Outcome {
   readonly figures: Readonly<
     Record<'createCalls' | 'needlessCalls' | 'presented' | 'refused' | 'longestDeadMs', number>
   >;
-}
-
-/** One life of a replica, from its start to its stop or crash: the real one, in a process that can be stopped. */
-export interface Life {
-  readonly number: number;
-  readonly process: SimulatedProcess;
-  readonly link: StoreLink;
-  readonly replica: SessionReplica;
 }
 
 /** Plays a scenario to its end, or to the first violation. */

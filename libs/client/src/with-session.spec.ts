@@ -9,7 +9,6 @@ import {
   json,
   problem,
   ScriptedBroker,
-  type ScriptedRequest as SeenRequest,
 } from '../../testing/src/index.js';
 import { clientOf } from '../fixtures/client-of.js';
 
@@ -230,7 +229,7 @@ describe('work with a session', () => {
 
   it('ends by the signal, between the runs too', async () => {
     const leaving = new AbortController();
-    const seen: SeenRequest[] = [];
+    const seen: ScriptedBroker['requests'] = [];
     server.on('rejections', (request) => {
       seen.push(request);
       return new Promise(() => undefined);

@@ -8,7 +8,7 @@ import {
 } from '#libs/session';
 import { aServerPublicKey } from './builders.js';
 
-export interface GatewayCall {
+interface GatewayCall {
   readonly merchant: string;
   readonly atMs: number;
 }

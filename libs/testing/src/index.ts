@@ -15,16 +15,8 @@ export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
 export { describeSessionStoreContract, nextOf } from './session-store-contract/session-store-contract.js';
 export { lease, stateOf, type StoreUnderTest } from './session-store-contract/store-under-test.js';
-export { FakeGateway, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';
-export {
-  aSessionDocument,
-  away,
-  EventFeed,
-  json,
-  problem,
-  ScriptedBroker,
-  type ScriptedRequest,
-} from './scripted-broker.js';
+export { FakeGateway, type GatewayAnswer } from './fake-gateway.js';
+export { aSessionDocument, away, EventFeed, json, problem, ScriptedBroker } from './scripted-broker.js';
 export { RecordedEvents } from './recorded-events.js';
 export { LoopbackServer } from './loopback-server.js';
 export { TcpProxy } from './tcp-proxy.js';
@@ -35,4 +27,4 @@ export { freePort } from './free-port.js';
 export { RedisProcess } from './redis-process.js';
 export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';
 export { describeWith, toolPath, type Requirement } from './needed-tools.js';
-export { endedAfterAll, endedAfterEach, Started, startedWhole } from './started.js';
+export { endedAfterAll, endedAfterEach, startedWhole } from './started.js';

@@ -93,7 +93,7 @@ interface Sent {
   readonly body?: string;
   readonly signal: AbortSignal;
 }
-export interface ScriptedRequest extends Sent {
+interface ScriptedRequest extends Sent {
   readonly url: string;
   readonly route: Route;
 }
