@@ -49,7 +49,7 @@ function plainText(token: Token): string {
 function pathsBelow(folder: string, leftOut: ReadonlySet<string>): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = posix.join(folder, entry.name);
-    if (entry.isDirectory()) return leftOut.has(path) ? [] : [path, ...pathsBelow(path, leftOut)];
+    if (entry.isDirectory()) return leftOut.has(entry.name) ? [] : [path, ...pathsBelow(path, leftOut)];
     return entry.isFile() ? [path] : [];
   });
 }
