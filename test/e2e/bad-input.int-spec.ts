@@ -53,6 +53,12 @@ describe('bad input', () => {
   }
 
   const table: Record<string, [request: string, status: number, code: string]> = {
+    'a page of the documentation that is none': [
+      `GET /docs/none.js HTTP/1.1\r\n${authorized}\r\n`,
+      404,
+      'route_not_found',
+    ],
+    'a NUL in the documentation': [`GET /docs/%00 HTTP/1.1\r\n${authorized}\r\n`, 404, 'route_not_found'],
     'a prototype as merchant': [`GET /v1/merchants/__proto__/session HTTP/1.1\r\n${authorized}\r\n`, 403, 'forbidden'],
     'headers that are too large': [
       `GET ${PATH} HTTP/1.1\r\n${authorized}X-Filler: ${'a'.repeat(20_000)}\r\n\r\n`,

@@ -23,7 +23,7 @@ const ports = {
         (path) => SESSION + path,
       ),
       ...['/v1/merchants', '/v1/merchants/shop/payloads/encrypt', '/v1/merchants/shop/payloads/decrypt'],
-      ...['/v1/merchants/shop/notifications/open', '/v1/merchants/hidden/session', '/openapi.json'],
+      ...['/v1/merchants/shop/notifications/open', '/v1/merchants/hidden/session', '/openapi.json', '/docs/'],
     ],
     /** Whether an answer that is not a problem document may have this status. */
     declares: () => false,

@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerError } from '#libs/errors';
 import { DOCS_PATH, OPEN_API_PATH } from './api-decorators.js';
 
 export function isDocumentation(path: string): boolean {
@@ -16,10 +17,13 @@ export function serveDocumentation(app: NestFastifyApplication): void {
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app));
     const pages = await made;
-    // The headers of every response, which are not added automatically to one that is sent elsewhere.
-    for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '');
-    reply.hijack();
-    pages.getHttpAdapter().getInstance().routing(request.raw, reply.raw);
+    const { method, url, headers } = request;
+    const page = await pages
+      .getHttpAdapter()
+      .getInstance()
+      .inject({ method: method as 'GET', url, headers });
+    if (page.statusCode >= 400) throw new BrokerError('route_not_found');
+    await reply.status(page.statusCode).headers(page.headers).send(page.rawPayload);
   };
   for (const path of [OPEN_API_PATH, DOCS_PATH, `${DOCS_PATH}/*`]) server.get(path, handle);
   server.addHook('onClose', async () => {
