@@ -1,6 +1,7 @@
 import { told } from '#libs/causes';
-import type { GatewayFailureFacts } from '#libs/session';
-import { withoutKey } from './altered-store.js';
+import { BrokerError } from '#libs/errors';
+import type { GatewayFailureFacts, SessionSettings } from '#libs/session';
+import { altered, withoutKey } from './altered-store.js';
 import { Cluster, type ClusterOptions, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
 /** Sessions of a quarter of an hour are renewed after twelve minutes: the third call of the hour is refused. */
@@ -104,6 +105,44 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     expect(cluster.conditions).toEqual(['fresh', 'fresh']);
     expect(cluster.causes).toEqual([undefined, undefined]);
   });
+
+  it('is known although the announcement was lost: whoever looks at the store the next time reads it', async () => {
+    const cluster = await reportedToOne();
+    const [, other] = cluster.stores;
+    if (other !== undefined) other.losesAnnouncements = true;
+    await report(cluster);
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.conditions).toEqual(['dead', 'dead']);
+  });
+
+  it('is told to a store that has lost everything, by any replica that knows', async () => {
+    const cluster = await reportedToOne();
+    await report(cluster);
+    await cluster.first.stop();
+    cluster.emptyStore();
+    await cluster.clock.advance(MINUTE);
+    cluster.addReplica();
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.conditions.slice(1)).toEqual(['dead', 'dead']);
+  });
+});
+
+describe('a session that is reported dead while the store is full', () => {
+  it('is told with that reason on every replica, and costs no call', async () => {
+    const full = new BrokerError('store_refused', { detail: 'claim: OOM' });
+    let isFull = false;
+    // What tells of a death is written all the same.
+    const wrapStore = altered('claim', (store) => (claim) => (isFull ? Promise.reject(full) : store.claim(claim)));
+    const cluster = await Cluster.running({ replicas: 2, latencyMs: 10, wrapStore });
+    isFull = true;
+    expect(await report(cluster)).toMatchObject({ reason: 'store_refuses' });
+    // Each replica's own check of the store finds it out.
+    for (const { replica } of cluster.replicas) replica.storeRefuses();
+    expect(cluster.conditions).toEqual(['dead', 'dead']);
+    const because = { code: 'store_refuses', effect: 'reported_dead' };
+    expect(cluster.causes).toEqual([because, because]);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
 });
 
 const unopened: GatewayFailureFacts = { kind: 'invalid_response', detail: 'not opened', lostSession: true };
@@ -135,6 +174,15 @@ describe('a session of the bank that cannot be used here', () => {
     expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
   });
 
+  it('is made good by the next session', async () => {
+    const cluster = await losing();
+    await renewalFails(cluster, unopened);
+    cluster.gateway.answerAlways(undefined);
+    await cluster.clock.advance(2 * MINUTE);
+    expect(cluster.conditions).toEqual(['fresh', 'fresh']);
+    expect(cluster.causes).toEqual([undefined, undefined]);
+  });
+
   it('is nothing to a merchant whose sessions live beside each other', async () => {
     const cluster = await losing({ settings: { supersedes: false } });
     await renewalFails(cluster, unopened);
@@ -148,15 +196,15 @@ class Behind {
   readonly cluster: Cluster;
   lacksKey = false;
 
-  private constructor() {
+  private constructor(settings: Partial<SessionSettings>) {
     this.cluster = new Cluster({
-      ...{ replicas: 2, latencyMs: 10, lifetimeMs: HOUR },
+      ...{ replicas: 2, latencyMs: 10, lifetimeMs: HOUR, settings },
       wrapStore: withoutKey((replica) => replica === 1 && this.lacksKey),
     });
   }
 
-  static async running(): Promise<Behind> {
-    const behind = new Behind();
+  static async running(settings: Partial<SessionSettings> = {}): Promise<Behind> {
+    const behind = new Behind(settings);
     await behind.cluster.clock.advance(MINUTE);
     behind.lacksKey = true;
     await behind.renewed();
@@ -196,6 +244,12 @@ describe('a newer session that one replica cannot open', () => {
       expect(behind.cluster.conditions).toEqual(['fresh', 'fresh']);
       expect(behind.cluster.causes).toEqual([undefined, undefined]);
     }
+  });
+
+  it('leaves the older one good where the sessions of a merchant live beside each other, and is told all the same', async () => {
+    const { cluster } = await Behind.running({ supersedes: false });
+    expect(cluster.conditions).toEqual(['fresh', 'failing']);
+    expect(cluster.causes[1]).toMatchObject({ code: 'unopened', effect: 'not_renewed' });
   });
 });
 

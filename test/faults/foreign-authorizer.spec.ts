@@ -130,9 +130,74 @@ describe('somebody else who creates sessions of a merchant', () => {
     expect(duel.cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh', 'fresh']);
     expect(duel.told).toEqual(['begins', 'begins', 'begins']);
   });
+
+  it('does not keep a renewal on schedule, which replaces the session that died and ends nothing', async () => {
+    const duel = await Duel.running({ lifetimeMs: 20 * MINUTE });
+    await duel.fight(6 * MINUTE);
+    const before = duel.calls;
+    const dead = duel.session().generation;
+    await duel.cluster.clock.advance(11 * MINUTE);
+    expect(duel.calls).toBe(before + 1);
+    expect(duel.session().generation).toBeGreaterThan(dead);
+    expect(duel.cluster.replicas.flatMap(({ events }) => events.of('renewal_finished')).at(-1)?.trigger).toBe(
+      'schedule',
+    );
+    expect(duel.isSeen).toEqual([true, true, true]);
+  });
+
+  it('is there as long as dead sessions are reported, also once the budget has none left for reports', async () => {
+    const settings = { foreignAuthorizerPauseMs: 10 * SECOND, budget: [{ calls: 20, perMs: 10 * MINUTE }] };
+    const duel = await Duel.running({ lifetimeMs: MINUTE, settings });
+    await duel.fight(MINUTE, 4 * SECOND);
+    expect(duel.isSeen).toEqual([true, true, true]);
+    const results = (): readonly string[] =>
+      duel.cluster.replicas.flatMap(({ events }) => events.of('session_rejected').map(({ result }) => result));
+    for (let turn = 0; turn < 120; turn += 1) {
+      await duel.rivalCreates();
+      await duel.report(turn % 3).catch(() => undefined);
+      await duel.cluster.clock.advance(2 * SECOND);
+      expect(duel.isSeen).toEqual([true, true, true]);
+    }
+    expect(results().filter((result) => result === 'budget_exhausted').length).toBeGreaterThan(20);
+    expect(duel.told).toEqual(['begins', 'begins', 'begins']);
+    await duel.cluster.clock.advance(2 * MINUTE);
+    expect(duel.told).toEqual(['begins, ends', 'begins, ends', 'begins, ends']);
+  });
+
+  it('is there on every replica, and on one that starts, while one of them alone is told of the dead session', async () => {
+    const budget = [{ calls: 4, perMs: 24 * HOUR }];
+    const duel = await Duel.running({ settings: { budget } });
+    await duel.fight(3 * MINUTE);
+    for (let passed = 0; passed < 2 * HOUR; passed += 5 * MINUTE) {
+      await duel.report(0).catch(() => undefined);
+      await duel.cluster.clock.advance(5 * MINUTE - SECOND);
+      expect(duel.isSeen).toEqual([true, true, true]);
+    }
+    duel.cluster.addReplica();
+    await duel.cluster.clock.advance(5 * SECOND);
+    expect(duel.isSeen).toEqual([true, true, true, true]);
+    await duel.cluster.clock.advance(2 * PAUSE_MS);
+    expect(duel.isSeen).toEqual([false, false, false, false]);
+  });
 });
 
 describe('what looks like somebody else and is not', () => {
+  it('is a consumer that reports to a replica which has not heard of the newer session', async () => {
+    const duel = await Duel.running();
+    const late = duel.cluster.stores[2];
+    if (late === undefined) throw new Error('there are three');
+    await duel.rivalCreates();
+    late.losesAnnouncements = true;
+    const release = late.holdNextAnswerOf('read');
+    const old = duel.session(2).generation;
+    await duel.report(0);
+    const reported = duel.report(2, old).catch(() => undefined);
+    await duel.cluster.clock.advance(3 * SECOND);
+    release();
+    await reported;
+    expect([duel.isSeen, duel.calls]).toEqual([[false, false, false], 2]);
+  });
+
   it('is a call of ours that the gateway carried out after its timeout', async () => {
     const duel = await Duel.running({ settings: { gatewayTimeoutMs: 500 } });
     for (let event = 0; event < 3; event += 1) {

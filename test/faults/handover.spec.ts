@@ -96,6 +96,20 @@ describe('a renewal that is handed over', () => {
     expect(awaited).toMatchObject({ outcome: 'nobody', waitedMs: FIRST_MOMENT_MS });
   });
 
+  it('lets what was held back go on with the session there is when the call fails, and is tried again', async () => {
+    const stage = await staged([[CALL_MS], []]);
+    const { cluster, participants } = stage;
+    const before = cluster.session().generation;
+    cluster.gateway.answerNext({ kind: 'transient', detail: 'busy' });
+    await cluster.clock.advance(CALL_MS + LATENCY_MS + 10);
+    expect(cluster.gateway.calls).toHaveLength(2);
+    expect(participants.map(({ resumed }) => resumed.length)).toEqual([1, 1]);
+    expect(cluster.session().generation).toBe(before);
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.session().generation).toBeGreaterThan(before);
+    expect(participants[0]?.held).toHaveLength(2);
+  });
+
   it('is not led twice under one number when its claimant dies: the next one has a later one', async () => {
     const stage = await staged([[100], [100]], { settings: { handoverMs: SECOND, gatewayTimeoutMs: SECOND } });
     const { cluster, participants } = stage;

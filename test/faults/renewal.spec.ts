@@ -1,5 +1,6 @@
 import { DailyWindow, msBetween, plusMs } from '#libs/clock';
 import type { ClaimRequest } from '#libs/session';
+import { someSettings } from '#libs/testing';
 import { Cluster, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
 const DAY = 24 * HOUR;
@@ -10,6 +11,22 @@ describe('renewal', () => {
     await cluster.clock.advance(5_000);
     expect(cluster.gateway.calls).toHaveLength(1);
     expect(new Set(cluster.served().map((served) => served?.session.generation)).size).toBe(1);
+  });
+
+  it('renews with one call each over two days, and never serves anything but a fresh session', async () => {
+    // Sessions as short as these take more than 60 calls a day.
+    const budget = [{ calls: 1_000, perMs: DAY }];
+    const cluster = new Cluster({ replicas: 3, tickMs: 10 * MINUTE, settings: { budget } });
+    await cluster.clock.advance(1_000);
+    const seen: (string | undefined)[] = [];
+    for (let moment = 0; moment < 2 * DAY; moment += 10 * MINUTE) {
+      await cluster.clock.advance(10 * MINUTE);
+      seen.push(...cluster.served().map((served) => served?.verdict.result));
+    }
+    // 900 s less 20 % and half of the 10 % jitter is 711 s, and the call itself takes 50 ms of each round.
+    expect(cluster.gateway.calls.length).toBe(1 + Math.floor((2 * DAY + 1_000) / 711_050));
+    expect(new Set(seen)).toEqual(new Set(['fresh']));
+    expect(cluster.gateway.mostInFlight).toBe(1);
   });
 
   it('renews exactly when a session falls due, even if nobody ticks in between', async () => {
@@ -111,22 +128,6 @@ describe('reads', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('are served at once past the margin while the gateway fails, and refused only after expiry', async () => {
-    const cluster = new Cluster();
-    await cluster.clock.advance(1_000);
-    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
-    await cluster.clock.advance(890_000);
-    const served = await cluster.first.replica.wishes.read(wish);
-    expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
-    await cluster.clock.advance(10_000);
-    const refused = cluster.first.replica.wishes.read(wish);
-    await expect(refused).rejects.toMatchObject({
-      code: 'session_unavailable',
-      reason: 'transient',
-      retryAfterMs: expect.any(Number),
-    });
-  });
-
   it('announced before they wait start a renewal where there is nothing to serve, and none where there is', async () => {
     const cluster = new Cluster();
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
@@ -157,6 +158,33 @@ describe('reads', () => {
     expect(await soon).toBeUndefined();
     expect((await later)?.generation).toBe(cluster.session().generation);
     expect(cluster.session().generation).toBeGreaterThan(generation);
+  });
+
+  it('are served at once past the margin, however long the call takes that is under way', async () => {
+    const cluster = new Cluster({ settings: { gatewayTimeoutMs: 10 * MINUTE } });
+    await cluster.clock.advance(1_000);
+    cluster.gateway.latencyMs = HOUR;
+    await cluster.clock.advance(890_000);
+    expect(cluster.first.replica.isRenewing('shop')).toBe(true);
+    // No time passes until it is served.
+    const served = await cluster.first.replica.wishes.read(wish);
+    expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
+  });
+
+  it('are served at once past the margin while the gateway fails, and refused only after expiry', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(890_000);
+    const served = await cluster.first.replica.wishes.read(wish);
+    expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
+    await cluster.clock.advance(10_000);
+    const refused = cluster.first.replica.wishes.read(wish);
+    await expect(refused).rejects.toMatchObject({
+      code: 'session_unavailable',
+      reason: 'transient',
+      retryAfterMs: expect.any(Number),
+    });
   });
 });
 
@@ -198,5 +226,17 @@ describe('renewals in quiet hours', () => {
     const { states } = await cluster.store.read([{ merchant: 'shop', known: 0 }]);
     const dueAt = plusMs(cluster.now(), states[0]?.dueInMs ?? 0);
     expect(Math.abs(msBetween(renewAt, dueAt))).toBeLessThan(1_000);
+  });
+
+  it('count from the next session on when they are set or taken away while replicas run', async () => {
+    const cluster = aCluster({});
+    await cluster.clock.advance(1_000);
+    const before = cluster.session(0);
+    cluster.settings = someSettings({ quietHours });
+    await cluster.clock.advance(HOUR);
+    expect(cluster.session(0).renewAt).toBe(before.renewAt);
+    await cluster.clock.advance(20 * HOUR);
+    expect(cluster.session(0).generation).toBeGreaterThan(before.generation);
+    expect(daily.contains(cluster.session(0).renewAt)).toBe(true);
   });
 });

@@ -133,6 +133,22 @@ describe('a read', () => {
   });
 });
 
+describe('a store that has been shown to do everything', () => {
+  it('is well, whatever it had refused before', async () => {
+    const cluster = new Cluster({ latencyMs: 300 });
+    cluster.gateway.answerAlways(refused);
+    await cluster.clock.advance(100);
+    const [store] = cluster.stores;
+    if (store !== undefined) store.state = 'refuses';
+    await cluster.clock.advance(300);
+    if (store !== undefined) store.state = 'answers';
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.first.events.of('store_recovered')).toEqual([]);
+    await cluster.first.replica.resync();
+    expect(cluster.first.events.of('store_recovered')).toHaveLength(1);
+  });
+});
+
 describe('a merchant that was removed', () => {
   it('is no longer asked about, and nothing is kept of its failures and back-offs', async () => {
     const cluster = new Cluster({ merchants: ['shop', 'tickets'] });
@@ -338,6 +354,19 @@ describe('a forged announcement', () => {
     expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
     expect(cluster.gateway.calls).toHaveLength(2);
   });
+
+  it('of a failure blocks no rejection and shows no failure to anybody', async () => {
+    const cluster = await Cluster.running();
+    cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop' });
+    await cluster.clock.advance(10);
+    expect(cluster.first.replica.failureOf('shop')).toBeUndefined();
+    expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
+    const { generation } = cluster.session();
+    const report = { merchant: 'shop', generation, reason: 'b_used_token', waitMs: SECOND, signal: neverAborted };
+    const answer = cluster.first.replica.wishes.reject(report);
+    await cluster.clock.advance(SECOND);
+    expect(await answer).toMatchObject({ kind: 'renewed' });
+  });
 });
 
 /** Everything from here on happens without waiting for a tick. */
@@ -400,6 +429,13 @@ describe('a merchant', () => {
     await cluster.clock.advance(500);
     expect(cluster.session(0, 'kiosk').generation).toBeGreaterThan(0);
     expect(cluster.gateway.calls).toHaveLength(3);
+  });
+
+  it('that was changed and is well is read, and costs no call', async () => {
+    const cluster = await untouched();
+    await told(cluster, cluster.first.replica.merchantsChanged({ ...noChange, changed: ['shop'] }));
+    expect(readsOf(cluster, 'shop')).toBe(1);
+    expect(cluster.gateway.calls).toHaveLength(2);
   });
 });
 

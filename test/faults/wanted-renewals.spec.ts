@@ -75,6 +75,14 @@ describe('a renewal that a person wants', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
   });
 
+  it('leaves the back-off after a further refusal as it would have been', async () => {
+    const cluster = await Cluster.running({ latencyMs: 10 });
+    cluster.gateway.answerAlways(refusal);
+    await wanted(cluster, 0);
+    await cluster.clock.advance(4 * MINUTE);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
   it('follows with a call of its own when the attempt that it joined fails', async () => {
     const cluster = await Cluster.running({ latencyMs: 1_000 });
     cluster.gateway.answerAlways(refusal);
