@@ -131,6 +131,8 @@ describe('bad input', () => {
       .get('/docs')
       .expect(200)
       .expect('content-type', /^text\/html/);
+    const { status, head } = await sendRaw(`GET /docs HTTP/1.1\r\n${authorized}\r\n`);
+    expect([status, /^connection: (\S+)/im.exec(head)?.[1]]).toEqual([200, 'close']);
     // As a browser sends them: it resolves the dots itself if it recognises them.
     expect((await broker.get('/docs/../v1/merchants', {}, '')).status).toBe(401);
     expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);

@@ -23,7 +23,9 @@ export function serveDocumentation(app: NestFastifyApplication): void {
       .getInstance()
       .inject({ method: method as 'GET', url, headers });
     if (page.statusCode >= 400) throw new BrokerError('route_not_found');
-    await reply.status(page.statusCode).headers(page.headers).send(page.rawPayload);
+    // Whether the connection goes on is for the server that has one.
+    const { connection: _ofNone, 'transfer-encoding': _whole, ...its } = page.headers;
+    await reply.status(page.statusCode).headers(its).send(page.rawPayload);
   };
   for (const path of [OPEN_API_PATH, DOCS_PATH, `${DOCS_PATH}/*`]) server.get(path, handle);
   server.addHook('onClose', async () => {
