@@ -23,11 +23,11 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
   try {
     const open = async (count: number): Promise<number> => {
       while (watchers.length < count) watchers.push(...(await openWatchers(running.url, OPENING)));
-      return usedBytes(running);
+      return running.broker.residentMib();
     };
     // What the first watchers make the process load and compile is not part of the cost of each.
-    const bytesBefore = await open(OPENING);
-    const kib = ((await open(WATCHERS)) - bytesBefore) / (WATCHERS - OPENING) / 1_024;
+    const mibBefore = await open(OPENING);
+    const kib = (((await open(WATCHERS)) - mibBefore) / (WATCHERS - OPENING)) * 1_024;
     const rounds: { allMs: number; oneMs: number }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       rounds.push(await renewal(running, watchers));
@@ -50,13 +50,6 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
   } finally {
     for (const watcher of watchers) watcher.close();
   }
-}
-
-/** Without the young generation of the heap: under load its size does not depend on the number of watchers. */
-async function usedBytes({ broker, parts }: BenchBroker): Promise<number> {
-  const metrics = await (await fetch(`${parts.managementUrl}/metrics`)).text();
-  const young = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)$/m.exec(metrics)?.[1];
-  return broker.residentMib() * 1_048_576 - Number(young);
 }
 
 async function renewal(
