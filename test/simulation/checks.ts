@@ -31,6 +31,9 @@ const EARLY_MS = 2_000;
 /** A failover may lose a lease that was freed this long ago, together with the write that freed it. */
 const JUST_NOW_MS = 1_000;
 
+/** What a lease has left after the longest call. */
+const LEASE_SLACK_MS = 5_000;
+
 const forgetsLeases: readonly FaultKind[] = ['store_emptied', 'store_failover', 'store_clock'];
 const miscounts: readonly FaultKind[] = [...forgetsLeases, 'record_damaged'];
 
@@ -109,14 +112,16 @@ export class CallCheck {
   /**
    * A store that forgets a claim while a call is made under it, or whose clock is set meanwhile, cannot keep the next
    * claimant from calling; then the session that was made last may be the one that nobody takes for the newest, and a
-   * consumer's report leads to one more. No other fault of the store costs anything; any other fault at most one.
+   * consumer's report leads to one more. A replica that reaches nobody for what is left of its lease cannot tell of the
+   * session that it made. No other fault of the store costs anything; any other fault at most one.
    */
   #allowed(merchant: string): number {
     const wrongClocks = this.#parts.scenario.wallOffsetsMs.filter((offsetMs) => offsetMs !== 0).length;
     return this.#begun.reduce((sum, { fault, leased }) => {
       if (!concerns(fault, merchant)) return sum;
       if (forgetsLeases.includes(fault.kind)) return sum + (leased.includes(merchant) ? 2 : 0);
-      return isOfStore(fault) ? sum : sum + 1;
+      const isCutOff = fault.kind === 'network' && fault.lastsMs >= LEASE_SLACK_MS;
+      return isOfStore(fault) && !isCutOff ? sum : sum + 1;
     }, wrongClocks);
   }
 }
@@ -125,14 +130,17 @@ export class CallCheck {
 const FOLLOWERS_REACH_MS = 1_000;
 /** A replica that comes to the store, at its start or after an outage, first lets others say what they hold. */
 export const TIME_OF_OTHERS_MS = 1_500;
-/** A record that does not open is replaced when someone wants it: readers come this often. */
+/** A record that does not open, or whose maker's clock was wrong, is replaced when someone wants it: so often do readers. */
 const MAX_UNREAD_MS = 4_000;
-/** However often a merchant's sessions are rejected, only one is created for that in this time. */
+/** However often a merchant's sessions are rejected, only one is created for that in this time, … */
 const COOL_DOWN_MS = 10_000;
+/** … and of this share of the budget. */
+const SHARE_OF_REJECTIONS = 0.75;
+/** From the end of a fault to a session at every replica, one after another: read, due, claim, publish, told, read. */
+const MESSAGES_OF_A_RENEWAL = 11;
 
 const leavesLeases: readonly FaultKind[] = [
   'pause',
-  'crash',
   'network',
   'store_silent',
   'store_refuses',
@@ -151,10 +159,12 @@ export class ServingCheck {
   readonly #lastServed = new Map<string, number>();
   readonly #newest = new Map<string, number>();
   readonly #damaged = new Set<string>();
+  #areClocksOff: boolean;
   #setBackMs = 0;
 
   constructor(parts: CheckParts) {
     this.#parts = parts;
+    this.#areClocksOff = parts.scenario.wallOffsetsMs.some((offsetMs) => offsetMs !== 0);
   }
 
   /** A fault that is over may have left a lease behind, which nobody takes before its end. */
@@ -162,6 +172,7 @@ export class ServingCheck {
     const { world, leases } = this.#parts;
     const now = world.monotonicMs();
     if (fault.kind === 'record_damaged') this.#damaged.add(fault.merchant);
+    if (fault.kind === 'wall_clock') this.#areClocksOff = true;
     const backMs = fault.kind === 'store_clock' ? Math.max(0, -fault.byMs) : 0;
     this.#setBackMs += backMs;
     for (const merchant of MERCHANTS.filter((one) => concerns(fault, one))) {
@@ -169,6 +180,10 @@ export class ServingCheck {
       // What was sent during the fault may arrive this much later.
       this.#excuse(merchant, now + 2 * fault.lateMs);
       if (leavesLeases.includes(fault.kind)) this.#excuse(merchant, leases.endsAtMs(merchant));
+      // A claim on its way may be granted beside the forgotten lease, and fences its session; its owner hears the others.
+      if (forgetsLeases.includes(fault.kind) && leases.endsAtMs(merchant) > now) {
+        this.#excuse(merchant, now + TIME_OF_OTHERS_MS + this.#parts.scenario.gatewayTimeoutMs);
+      }
       // What is waited for lasts longer by as much as the clock was set back.
       if (excusedUntilMs > now) this.#excuse(merchant, excusedUntilMs + backMs);
     }
@@ -221,7 +236,7 @@ export class ServingCheck {
     const { world, gateway, judge } = this.#parts;
     const live = gateway.live(merchant);
     if (live === undefined || live.token === token) return;
-    const knownSinceMs = live.deliveredAtMs ?? this.#revealedAtMs(token);
+    const knownSinceMs = live.deliveredAtMs ?? this.#revealedAtMs(merchant, token);
     const deadForMs = world.monotonicMs() - Math.max(knownSinceMs, this.#calmSinceMs(life, merchant));
     if (!Number.isFinite(deadForMs)) return;
     this.longestDeadMs = Math.max(this.longestDeadMs, deadForMs);
@@ -234,9 +249,11 @@ export class ServingCheck {
    * A call carried out after its caller gave up shows when a consumer is refused; the session is then replaced once the
    * cool-down allows it.
    */
-  #revealedAtMs(token: string): number {
+  #revealedAtMs(merchant: string, token: string): number {
     const rejectedAtMs = this.#firstRejected.get(token);
-    return rejectedAtMs === undefined ? Infinity : rejectedAtMs + COOL_DOWN_MS + this.#parts.scenario.gatewayTimeoutMs;
+    if (rejectedAtMs === undefined) return Infinity;
+    const freeAtMs = Math.max(rejectedAtMs + COOL_DOWN_MS, this.#budgetFreeAtMs(merchant, SHARE_OF_REJECTIONS));
+    return freeAtMs + this.#parts.scenario.gatewayTimeoutMs;
   }
 
   #nothingServed(life: Life, merchant: string): void {
@@ -244,22 +261,31 @@ export class ServingCheck {
     if (life.process.wallOffsetMs !== 0) return;
     const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
     const calmMs = world.monotonicMs() - Math.max(servedMs, this.#calmSinceMs(life, merchant));
-    const unreadMs = this.#damaged.has(merchant) ? MAX_UNREAD_MS : 0;
-    if (calmMs <= TIME_OF_OTHERS_MS + FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + unreadMs) return;
+    const unreadMs = this.#damaged.has(merchant) || this.#areClocksOff ? MAX_UNREAD_MS : 0;
+    const onWayMs = MESSAGES_OF_A_RENEWAL * scenario.tripMs;
+    if (calmMs <= TIME_OF_OTHERS_MS + FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + onWayMs + unreadMs) return;
     const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;
     judge.violated('there is a session to serve soon after the last fault', detail);
   }
 
   #calmSinceMs(life: Life, merchant: string): number {
     if (this.#parts.isGoing(merchant)) return Infinity;
-    return Math.max(this.#excused.get(merchant) ?? 0, life.process.awakeSinceMs, this.#budgetFreeAtMs(merchant));
+    const excusedUntilMs = Math.max(this.#excused.get(merchant) ?? 0, this.#leftBehindUntilMs(merchant));
+    return Math.max(excusedUntilMs, life.process.awakeSinceMs, this.#budgetFreeAtMs(merchant));
+  }
+
+  /** The end of a lease whose owner is gone; its claim may have been on its way when it went. */
+  #leftBehindUntilMs(merchant: string): number {
+    const { leases, lives } = this.#parts;
+    const isAlive = lives().some(({ process }) => process.owner === leases.ownerOf(merchant));
+    return isAlive ? 0 : leases.endsAtMs(merchant);
   }
 
   /** When the budget allows another call. A window that is counted by a clock which was set back lasts longer. */
-  #budgetFreeAtMs(merchant: string): number {
+  #budgetFreeAtMs(merchant: string, share = 1): number {
     const { scenario, leases } = this.#parts;
     const freeAtMs = scenario.budget.map(({ calls, perMs }) => {
-      const firstAtMs = leases.takenAtMs(merchant, calls);
+      const firstAtMs = leases.takenAtMs(merchant, Math.max(1, Math.floor(share * calls)));
       return firstAtMs === undefined ? 0 : firstAtMs + perMs + this.#setBackMs;
     });
     return Math.max(...freeAtMs);

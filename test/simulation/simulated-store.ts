@@ -272,13 +272,17 @@ function late({ operation, args }: Question, waitedMs: number): Question {
 
 /** Who really has a lease: by true time, not by what the store's clock makes of it. */
 export class LeaseLedger {
-  readonly #leases = new Map<string, { readonly fence: number; readonly endsAtMs: number }>();
+  readonly #leases = new Map<string, Pick<Lease, 'owner' | 'fence'> & { readonly endsAtMs: number }>();
   /** When each lease that was not given back unused was granted: this is what the budget counts. */
   readonly #takenAtMs = new Map<string, number[]>();
 
   /** The end of the merchant's last lease; 0 if there was none. */
   endsAtMs(merchant: string): number {
     return this.#leases.get(merchant)?.endsAtMs ?? 0;
+  }
+
+  ownerOf(merchant: string): string | undefined {
+    return this.#leases.get(merchant)?.owner;
   }
 
   /** When the lease `calls` places before the next one was charged to the budget; undefined if there are fewer. */
@@ -297,10 +301,10 @@ export class LeaseLedger {
 
   #claimed(result: ClaimResult, nowMs: number): void {
     if (result.kind !== 'claimed') return;
-    const { merchant, fence, remainingMs } = result.lease;
+    const { merchant, owner, fence, remainingMs } = result.lease;
     const taken = this.#takenAtMs.get(merchant) ?? [];
     if (this.#leases.get(merchant)?.fence !== fence) this.#takenAtMs.set(merchant, [...taken, nowMs]);
-    this.#leases.set(merchant, { fence, endsAtMs: nowMs + remainingMs });
+    this.#leases.set(merchant, { owner, fence, endsAtMs: nowMs + remainingMs });
   }
 
   #freed(lease: Lease | undefined, nowMs: number): void {
