@@ -1,4 +1,5 @@
-import type { VirtualWorld } from './virtual-world.js';
+import type { Session } from '#libs/session';
+import type { FakeClock } from '#libs/testing';
 
 /** What must hold, whatever fails. */
 export type Invariant =
@@ -22,41 +23,63 @@ export interface Violation {
   readonly detail: string;
 }
 
-/** Keeps the first violation, and what led to it. The run ends with it: anything later would be a consequence. */
+/** The replica in whose process a promise is to settle. */
+interface Settling {
+  readonly process: { readonly awakeSinceMs: number; readonly isRunning: boolean };
+  /** From when it was made, or from when the process last woke up. */
+  readonly withinMs: number;
+}
+
+/** Keeps the first violation, and what led to it: anything later would be a consequence. */
 export class Judge {
-  readonly #world: VirtualWorld;
-  readonly #keepsTrace: boolean;
   readonly trace: string[] = [];
-  #violation: Violation | undefined;
-  #digest = 0x811c9dc5;
+  violation: Violation | undefined;
+  readonly #world: FakeClock;
+  readonly #outstanding = new Map<object, Settling & { readonly name: string; readonly sinceMs: number }>();
+  readonly #tokens = new Map<string, string>();
 
-  constructor(world: VirtualWorld, keepsTrace: boolean) {
+  constructor(world: FakeClock) {
     this.#world = world;
-    this.#keepsTrace = keepsTrace;
   }
 
-  get violation(): Violation | undefined {
-    return this.#violation;
-  }
-
-  /** A number that stands for the whole trace: two runs of the same scenario have the same one. */
-  get digest(): number {
-    return this.#digest;
-  }
-
-  note(line: () => string): void {
-    if (!this.#keepsTrace) return;
-    const noted = `${this.#world.nowMs.toFixed(1).padStart(9)}  ${line()}`;
-    for (let at = 0; at < noted.length; at += 1) {
-      this.#digest = Math.imul(this.#digest ^ noted.charCodeAt(at), 0x01000193) >>> 0;
-    }
-    this.trace.push(noted);
+  note(line: string): void {
+    this.trace.push(`${this.#world.monotonicMs().toFixed(1).padStart(9)}  ${line}`);
   }
 
   violated(invariant: Invariant, detail: string): void {
-    if (this.#violation !== undefined) return;
-    this.note(() => `VIOLATED: ${invariant}: ${detail}`);
-    this.#violation = { invariant, atMs: this.#world.nowMs, detail };
-    this.#world.stop();
+    if (this.violation !== undefined) return;
+    this.note(`VIOLATED: ${invariant}: ${detail}`);
+    this.violation = { invariant, atMs: this.#world.monotonicMs(), detail };
+  }
+
+  broken(what: string, error: unknown): void {
+    this.violated('nothing is broken', `${what}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  /** One generation, one session: on its way to the store, at rest, and held in each life of each replica. */
+  seen({ merchant, generation, authToken }: Session, where: string): void {
+    const name = `${merchant}/${generation}`;
+    const known = this.#tokens.get(name) ?? authToken;
+    this.#tokens.set(name, known);
+    if (known === authToken) return;
+    this.violated('no generation names two sessions', `${name} is ${known} and ${authToken} (${where})`);
+  }
+
+  /** Tracks a promise that must settle in time as long as its process runs, and must not be rejected. */
+  track(name: string, promise: Promise<unknown>, settling: Settling): void {
+    const key = {};
+    this.#outstanding.set(key, { name, sinceMs: this.#world.monotonicMs(), ...settling });
+    promise
+      .catch((error: unknown) => this.broken(`${name} was rejected`, error))
+      .finally(() => this.#outstanding.delete(key));
+  }
+
+  look(): void {
+    for (const { name, process, sinceMs, withinMs } of this.#outstanding.values()) {
+      const waitedMs = this.#world.monotonicMs() - Math.max(sinceMs, process.awakeSinceMs);
+      if (process.isRunning && waitedMs > withinMs) {
+        this.violated('every promise settles', `${name}, after ${waitedMs} ms`);
+      }
+    }
   }
 }

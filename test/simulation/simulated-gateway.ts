@@ -1,4 +1,4 @@
-import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { type Instant, instantFromEpochMs } from '#libs/clock';
 import {
   type CreateSessionRequest,
   GatewayFailure,
@@ -6,16 +6,17 @@ import {
   type IssuedSession,
   type SessionGateway,
 } from '#libs/session';
-import { aServerPublicKey } from '#libs/testing';
-import type { RandomStream } from './random-streams.js';
-import { type ReplicaProcess, WORLD_EPOCH_MS } from './replica-process.js';
-import type { Fault, Scenario } from './scenario.js';
-import type { VirtualWorld } from './virtual-world.js';
-import type { Weather } from './weather.js';
+import { aServerPublicKey, type FakeClock } from '#libs/testing';
+import type { Random } from './random.js';
+import type { Fault, FaultKind, Scenario } from './scenario.js';
+import type { SimulatedProcess } from './simulated-process.js';
 
 /** How long after its timeout, at most, a call is carried out that the gateway has kept. */
 const MAX_DELAY_MS = 4_000;
 const REFUSED_AFTER_MS = 5;
+const YEAR_MS = 8_760 * 3_600_000;
+/** A clock that is off, but not so far that nobody believes it, is off by the seconds of the fault's jump. */
+const NEAR_MS = 20_000;
 
 /** A session as the gateway knows it. Moments are true milliseconds. */
 export interface IssuedToken {
@@ -23,32 +24,27 @@ export interface IssuedToken {
   readonly token: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
-  /** When another session of the merchant ended it. */
-  endedAtMs?: number;
   /** When its answer reached a running replica; never if its caller had given up. */
   deliveredAtMs?: number;
   /** Its maker's clock and the gateway's were wrong at the same time: nobody could tell when it ends. */
-  hasUnknowableEnd?: boolean;
+  hasUnknowableEnd: boolean;
 }
 
-export interface GatewayWitness {
-  called(merchant: string, owner: string): void;
-  /** The caller has an answer, or has given up. */
-  ended(merchant: string, owner: string): void;
-  /** Called before `issued` takes the place of `replaced`. */
-  carriedOut(issued: IssuedToken, replaced: IssuedToken | undefined): void;
-  delivered(issued: IssuedToken): void;
+export interface Call {
+  readonly merchant: string;
+  readonly owner: string;
+  readonly atMs: number;
+  /** The caller has no answer, and has not given up. */
+  inFlight: boolean;
 }
 
-export interface SimulatedGatewayParts {
-  readonly world: VirtualWorld;
-  readonly weather: Weather;
+interface GatewayParts {
+  readonly world: FakeClock;
+  readonly going: (kind: FaultKind) => readonly Fault[];
   readonly scenario: Scenario;
-  readonly random: RandomStream;
-  readonly witness: GatewayWitness;
+  readonly random: Random;
+  readonly called: (call: Call) => void;
 }
-
-type GatewayFault = Extract<Fault, { kind: 'gateway_fails' }>;
 
 const failureOf = {
   overloaded: { kind: 'transient', detail: 'the gateway answered 503', msgCode: 'b_server_is_overloaded' },
@@ -57,149 +53,117 @@ const failureOf = {
 
 /** A gateway at which a new session ends the previous one, and which knows best which one lives. */
 export class SimulatedGateway {
-  readonly #parts: SimulatedGatewayParts;
-  readonly #live = new Map<string, IssuedToken>();
+  readonly #parts: GatewayParts;
+  readonly #last = new Map<string, IssuedToken>();
   readonly #tokens = new Map<string, IssuedToken>();
-  #calls = 0;
 
-  constructor(parts: SimulatedGatewayParts) {
+  constructor(parts: GatewayParts) {
     this.#parts = parts;
   }
 
   /** The merchant's session, as long as it has not expired. */
   live(merchant: string): IssuedToken | undefined {
-    const live = this.#live.get(merchant);
-    return live !== undefined && live.expiresAtMs > this.#parts.world.nowMs ? live : undefined;
+    const last = this.#last.get(merchant);
+    return last !== undefined && last.expiresAtMs > this.#parts.world.monotonicMs() ? last : undefined;
   }
 
   issued(token: string): IssuedToken | undefined {
     return this.#tokens.get(token);
   }
 
-  /** Whether a payment with this token is accepted. */
-  accepts(token: string): boolean {
-    const issued = this.#tokens.get(token);
-    return issued !== undefined && this.live(issued.merchant) === issued;
-  }
-
   /** The gateway as one process reaches it. */
-  reachedFrom(process: ReplicaProcess): SessionGateway {
+  reachedFrom(process: SimulatedProcess): SessionGateway {
     return { createSession: (request) => this.#createSession(request, process) };
   }
 
-  #createSession({ merchant, signal }: CreateSessionRequest, process: ReplicaProcess): Promise<IssuedSession> {
-    const { world, scenario, weather, witness } = this.#parts;
+  #faults(kind: FaultKind, merchant: string): readonly Fault[] {
+    return this.#parts.going(kind).filter((fault) => fault.merchant === merchant);
+  }
+
+  #createSession({ merchant, signal }: CreateSessionRequest, process: SimulatedProcess): Promise<IssuedSession> {
+    const { world, scenario, called } = this.#parts;
+    const call: Call = { merchant, owner: process.owner, atMs: world.monotonicMs(), inFlight: true };
     return new Promise((resolve, reject) => {
-      let isOver = signal.aborted;
-      const end = (): boolean => {
-        const was = isOver;
-        isOver = true;
+      const end = (): void => {
+        call.inFlight = false;
         timer.cancel();
         signal.removeEventListener('abort', aborted);
-        if (!was) witness.ended(merchant, process.owner);
-        return was;
       };
       const fail = (facts: GatewayFailureFacts): void => {
-        if (!end()) reject(new GatewayFailure(facts));
+        end();
+        reject(new GatewayFailure(facts));
       };
       const aborted = (): void => fail({ kind: 'aborted', detail: 'the call was aborted' });
-      const timer = world.after(scenario.gatewayTimeoutMs, () => {
-        process.arrive(() => fail({ kind: 'timeout', detail: 'no answer within the timeout' }));
+      const timer = world.schedule(scenario.gatewayTimeoutMs, () => {
+        process.arrive(() => call.inFlight && fail({ kind: 'timeout', detail: 'no answer within the timeout' }));
       });
-      if (isOver) {
-        timer.cancel();
-        reject(new GatewayFailure({ kind: 'aborted', detail: 'the call was aborted before it was made' }));
-        return;
-      }
+      if (signal.aborted) return aborted();
       signal.addEventListener('abort', aborted, { once: true });
-      const sentAt = process.clock.now();
-      process.leave('createSession', () => {
-        witness.called(merchant, process.owner);
-        const [fault] = weather.of('gateway_fails').filter((each) => each.merchant === merchant);
-        if (fault?.how === 'lost') return;
-        this.#work(merchant, fault, (facts, issued) => {
-          process.answer('createSession', () => {
-            if (facts !== undefined) return fail(facts);
-            if (issued === undefined || end()) return;
-            this.#delivered(issued);
-            issued.hasUnknowableEnd = process.clock.wallOffsetMs !== 0 && this.#hasFarClock(merchant);
-            resolve(this.#told(issued, { sentAt, receivedAt: process.clock.now() }));
-          });
+      const sentAt = process.now();
+      called(call);
+      this.#work(merchant, (answer) => {
+        process.arrive(() => {
+          if (!call.inFlight) return;
+          if ('kind' in answer) return fail(answer);
+          end();
+          answer.deliveredAtMs = world.monotonicMs();
+          const isFar = this.#faults('gateway_clock', merchant).some(({ how }) => how === 'far');
+          answer.hasUnknowableEnd = process.wallOffsetMs !== 0 && isFar;
+          resolve(this.#told(answer, { sentAt, receivedAt: process.now() }));
         });
       });
     });
   }
 
-  #work(
-    merchant: string,
-    fault: GatewayFault | undefined,
-    answer: (failure: GatewayFailureFacts | undefined, issued?: IssuedToken) => void,
-  ): void {
+  #work(merchant: string, answer: (answer: GatewayFailureFacts | IssuedToken) => void): void {
     const { world, random, scenario } = this.#parts;
+    const [fault] = this.#faults('gateway_fails', merchant);
+    if (fault?.how === 'lost') return;
     if (fault?.how === 'overloaded' || fault?.how === 'refused') {
-      const retryAfter =
-        fault.how === 'overloaded' && random.chance(0.3) ? { retryAfterMs: random.whole(1, 4_000) } : {};
-      const facts = { ...failureOf[fault.how], ...retryAfter };
-      world.after(REFUSED_AFTER_MS, () => answer(facts));
+      const isAsked = fault.how === 'overloaded' && random.chance(0.3);
+      const facts = { ...failureOf[fault.how], ...(isAsked ? { retryAfterMs: random.whole(1, 4_000) } : {}) };
+      world.schedule(REFUSED_AFTER_MS, () => answer(facts));
       return;
     }
-    const isLate = fault?.how === 'carried_out_late';
-    const delayMs = isLate ? scenario.gatewayTimeoutMs + random.between(1, MAX_DELAY_MS) : this.#latencyMs(merchant);
-    world.after(delayMs / 2, () => {
+    const slowMs = random.whole(100, 900) * this.#faults('gateway_slow', merchant).length;
+    const usualMs = scenario.gatewayLatencyMs * random.between(0.5, 1) + slowMs;
+    const isLate = fault?.how === 'carried out late';
+    const delayMs = isLate ? scenario.gatewayTimeoutMs + random.between(1, MAX_DELAY_MS) : usualMs;
+    world.schedule(delayMs / 2, () => {
       const issued = this.#carryOut(merchant);
-      if (fault?.how !== 'answer_lost') world.after(delayMs / 2, () => answer(undefined, issued));
+      if (fault?.how !== 'answer lost') world.schedule(delayMs / 2, () => answer(issued));
     });
   }
 
-  #latencyMs(merchant: string): number {
-    const { weather, scenario, random } = this.#parts;
-    const slow = weather.of('gateway_slow').filter((fault) => fault.merchant === merchant);
-    const usualMs = scenario.gatewayLatencyMs * random.between(0.5, 1);
-    return usualMs + slow.reduce((sum, { latencyMs }) => sum + latencyMs, 0);
-  }
-
   #carryOut(merchant: string): IssuedToken {
-    const { world, scenario, witness } = this.#parts;
-    this.#calls += 1;
+    const createdAtMs = this.#parts.world.monotonicMs();
     const issued: IssuedToken = {
       merchant,
-      token: `00000000-0000-4000-8000-${String(this.#calls).padStart(12, '0')}`,
-      createdAtMs: world.nowMs,
-      expiresAtMs: world.nowMs + scenario.lifetimeMs,
+      token: `00000000-0000-4000-8000-${String(this.#tokens.size + 1).padStart(12, '0')}`,
+      createdAtMs,
+      expiresAtMs: createdAtMs + this.#parts.scenario.lifetimeMs,
+      hasUnknowableEnd: false,
     };
-    const replaced = this.live(merchant);
-    witness.carriedOut(issued, replaced);
-    const before = this.#live.get(merchant);
-    if (before !== undefined) before.endedAtMs ??= world.nowMs;
-    this.#live.set(merchant, issued);
+    this.#last.set(merchant, issued);
     this.#tokens.set(issued.token, issued);
     return issued;
   }
 
-  #delivered(issued: IssuedToken): void {
-    if (issued.deliveredAtMs !== undefined) return;
-    issued.deliveredAtMs = this.#parts.world.nowMs;
-    this.#parts.witness.delivered(issued);
-  }
-
-  #hasFarClock(merchant: string): boolean {
-    return this.#parts.weather.of('gateway_clock').some((fault) => fault.merchant === merchant && !fault.withExpiry);
-  }
-
   #told(issued: IssuedToken, exchange: Pick<IssuedSession, 'sentAt' | 'receivedAt'>): IssuedSession {
-    const { weather } = this.#parts;
-    const { merchant } = issued;
-    const [clock] = weather.of('gateway_clock').filter((fault) => fault.merchant === merchant);
-    const isSilent = weather.of('gateway_names_no_expiry').some((fault) => fault.merchant === merchant);
-    const expiresAtMs = WORLD_EPOCH_MS + issued.expiresAtMs + (clock?.withExpiry === true ? clock.byMs : 0);
-    const dateMs = Math.floor((WORLD_EPOCH_MS + issued.createdAtMs + (clock?.byMs ?? 0)) / 1_000) * 1_000;
+    const { world } = this.#parts;
+    const [clock] = this.#faults('gateway_clock', issued.merchant);
+    const namesNone = clock?.how === 'names no expiry';
+    const offMs = clock === undefined || namesNone ? 0 : clock.byMs;
+    const wrongMs = clock?.how === 'far' ? Math.sign(offMs) * YEAR_MS : offMs % NEAR_MS;
+    const beganAtMs = world.now() - world.monotonicMs();
+    const told = (trueMs: number, byMs: number): Instant => instantFromEpochMs(Math.floor(beganAtMs + trueMs + byMs));
     return {
       authToken: issued.token,
       deviceId: '11111111-0000-4000-8000-000000000000',
       serverPublic: aServerPublicKey(),
       clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
-      ...(isSilent ? {} : { expiresAt: plusMs(instantFromEpochMs(0), Math.floor(expiresAtMs)) }),
-      gatewayDate: instantFromEpochMs(dateMs),
+      ...(namesNone ? {} : { expiresAt: told(issued.expiresAtMs, clock?.how === 'far' ? 0 : wrongMs) }),
+      gatewayDate: told(issued.createdAtMs, wrongMs),
       ...exchange,
     };
   }
