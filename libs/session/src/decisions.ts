@@ -46,9 +46,6 @@ export interface ReadFacts extends ServeFacts {
   readonly minRemainingMs: number;
 }
 
-/** `wait`: the reader has nothing to use yet. `background`: it is served at once while the renewal goes on. */
-type RenewVerdict = 'no' | 'background' | 'wait';
-
 /** Between two sessions that are created because readers wanted more time, across all replicas. */
 export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
 /** Wishes for more time cost at most one create call per this share of a lifetime, however many readers have them. */
@@ -61,14 +58,7 @@ const hasLessThanWanted = ({ leftMs, ageMs, lifetimeMs, minRemainingMs }: ReadFa
   ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs) &&
   minRemainingMs <= MAX_WISHED_SHARE * lifetimeMs;
 
-const renewing: DecisionTable<ReadFacts, RenewVerdict> = [
-  [isExpired, 'wait'],
-  [hasLessThanWanted, 'wait'],
-  [isPastMargin, 'background'],
-  [otherwise, 'no'],
-];
-
-/** Whether a read has to start a renewal, and whether it waits for it. */
-export function decideRenewal(facts: ReadFacts): RenewVerdict {
-  return decide(renewing, facts);
+/** Whether a read has to wait for a renewal: it has nothing to use yet, or less than it wants. */
+export function waitsForRenewal(facts: ReadFacts): boolean {
+  return isExpired(facts) || hasLessThanWanted(facts);
 }

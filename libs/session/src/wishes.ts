@@ -1,6 +1,6 @@
 import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { BrokerError, type UnavailableReason } from '#libs/errors';
-import { decideRenewal, decideServing, type ReadFacts, type ServeVerdict } from './decisions.js';
+import { decideServing, type ReadFacts, type ServeVerdict, waitsForRenewal } from './decisions.js';
 import type { Entry, HeldSessions } from './held-sessions.js';
 import type { Input, Wanted } from './life.js';
 import { type Cause, causeOf, type MerchantFacts, refusalOf, whyUnavailable } from './merchant-condition.js';
@@ -124,12 +124,9 @@ export class Wishes {
     const { merchant, waitsThroughFailure: throughFailure } = wish;
     await this.#confirmClock(merchant);
     const above = this.#held.generationOf(merchant);
-    const renew = decideRenewal(this.#readFacts(wish));
-    if (renew === 'background') this.#inBackground(this.#follow(merchant, { trigger: 'demand' }));
-    if (renew === 'no' && throughFailure && this.#isBeingReplaced(merchant)) await this.#outcome(wish, { above });
-    if (renew === 'wait') {
+    if (waitsForRenewal(this.#readFacts(wish))) {
       await this.#outcome(wish, { above, throughFailure, ask: () => this.#follow(merchant, { trigger: 'demand' }) });
-    }
+    } else if (throughFailure && this.#isBeingReplaced(merchant)) await this.#outcome(wish, { above });
     return this.peek(merchant) ?? this.#refuse(merchant);
   }
 
@@ -139,7 +136,7 @@ export class Wishes {
       await this.#confirmClock(merchant);
       if (this.peek(merchant) === undefined) await this.#follow(merchant, { trigger: 'demand' });
     };
-    this.#inBackground(demanded());
+    demanded().catch((error: unknown) => this.#driver.reportBroken('demand', error));
   }
 
   /** The first session of a generation above `above`; undefined if none came in time or before an abort. */
@@ -159,10 +156,6 @@ export class Wishes {
   #isBeingReplaced(merchant: string): boolean {
     const { held, phase } = this.#held.of(merchant);
     return held?.isReported === true && phase.at !== 'idle';
-  }
-
-  #inBackground(renewal: Promise<unknown>): void {
-    renewal.catch((error: unknown) => this.#driver.reportBroken('background renewal', error));
   }
 
   /**
