@@ -87,7 +87,10 @@ describe('an egress that is watched', () => {
     expect(await count('session_egress_alias_sessions_total{client="shop",result="given"}')).toBe(1);
     expect((await records()).slice(-2)).toMatchObject([
       { action: 'alias_session.create', caller: 'shop', merchant: 'shop', outcome: 'allowed' },
-      { action: 'payment.send', caller: 'shop', route: SEALED, generation: 1, result: 'answered', status: 200 },
+      {
+        ...{ action: 'payment.send', caller: 'shop', merchant: 'shop', route: SEALED, generation: 1 },
+        ...{ result: 'answered', status: 200, outcome: 'allowed', requestId: expect.any(String) },
+      },
     ]);
   });
 
@@ -141,6 +144,7 @@ describe('an egress that is watched', () => {
       return (await counted()) === (isSilent ? unknown : before) + 1;
     });
     expect(await requests(CLEAR, 'plain', 'failed')).toBe(0);
+    expect(gateway.seen).toHaveLength(1);
   });
 
   it('records credentials that were refused, in either form, and a create call with an alias that nobody has', async () => {
