@@ -326,13 +326,6 @@ describe('payments at the played gateway', () => {
       expect([told.code, told.status]).toEqual([code, published[code] ?? 200]);
     });
 
-    it('b_txn_not_allowed: the seventy-first attempt of an operation within a day', async () => {
-      const { operationId } = await desk.purchase();
-      const attempt = async (): Promise<unknown> => (await desk.refund(operationId, { coinAmount: 1 })).code;
-      for (let count = 0; count < 70; count += 1) expect(await attempt()).toBeUndefined();
-      expect(await attempt()).toBe('b_txn_not_allowed');
-    });
-
     it('b_merchant_not_found, b_terminal_not_found, b_user_merchant_request_mismatch: whose terminal is named', async () => {
       await sandbox.register({ merchantId: 'terminal-1', payments: ['hosted'] });
       await sandbox.register({ id: 'other', serviceCode: randomUUID(), merchantId: 'terminal-2' });
