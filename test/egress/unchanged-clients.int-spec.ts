@@ -1,30 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '#libs/testing';
-import { CREATE_PURCHASE, DATE, EXECUTE_PURCHASE, ORDER_OPERATIONS, REFUND } from '../sandbox/payment-desk.js';
-import { orderRequest } from '../sandbox/order-request.js';
+import { CREATE_PURCHASE, EXECUTE_PURCHASE, ORDER_OPERATIONS, REFUND } from '../sandbox/payment-desk.js';
+import { DATE, orderRequest, purchaseRequest, refundRequest } from '../sandbox/order-request.js';
 import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { CREATE, type Members, PATHS, type Route } from './callers.js';
 import { RawConnection } from './raw-exchange.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
-
-const aRefund = (operationId: unknown): Members => ({
-  merchantRequestId: randomUUID(),
-  merchantId: 'terminal-1',
-  operationId,
-  coinAmount: 12_500,
-  date: DATE,
-  notificationUrl: '',
-});
-const aPurchase = (): Members => ({
-  merchantRequestId: randomUUID(),
-  merchantId: 'terminal-1',
-  coinAmount: 12_500,
-  desiredThreeDSMode: 'MUST_NOT',
-  date: DATE,
-  customerData: { senderCustomerId: 'customer-1' },
-});
 
 describe('a client that is pointed at the egress', () => {
   let stage: EgressStage;
@@ -56,12 +39,11 @@ describe('a client that is pointed at the egress', () => {
       await paidOrder(order);
       const { operations } = await ask('clear', ORDER_OPERATIONS, { hppOrderId: order['hppOrderId'] });
       const [paid] = operations as readonly Members[];
-      expect(await ask('sealed', REFUND, aRefund(paid?.['operationId']))).toMatchObject({
+      expect(await ask('sealed', REFUND, refundRequest(paid?.['operationId']))).toMatchObject({
         type: 'REFUND',
         status: 'PENDING',
       });
-      const encryptedCardNumber = await stage.sealedCard();
-      const first = await ask('sealed', CREATE_PURCHASE, { ...aPurchase(), encryptedCardNumber });
+      const first = await ask('sealed', CREATE_PURCHASE, purchaseRequest(await stage.sealedCard()));
       expect(first).toMatchObject({ type: 'PURCHASE', status: 'PENDING' });
       const second = {
         operationId: first['operationId'],
@@ -87,8 +69,8 @@ describe('a client that is pointed at the egress', () => {
       const caller = replica.alias();
       caller.take(session);
       expect((await caller.pay('clear', orderRequest())).status).toBe(200);
-      const encryptedCardNumber = await stage.sealedCard();
-      const given = await caller.pay('sealed', { ...aPurchase(), encryptedCardNumber }, { path: CREATE_PURCHASE });
+      const purchase = purchaseRequest(await stage.sealedCard());
+      const given = await caller.pay('sealed', purchase, { path: CREATE_PURCHASE });
       expect(JSON.parse(given.text)).toMatchObject({ status: 'PENDING' });
     }
     const stranger = await stage.egress({ clients });
@@ -156,9 +138,8 @@ describe('a client that is pointed at the egress', () => {
         `POST ${prefix}${path}${shape.query?.(text) ?? ''} ${version}`;
       const asked = JSON.stringify({ serviceCode });
       const session = opened(await told([post(CREATE, asked), ...create, 'content-type: application/json'], asked));
-      const encryptedCardNumber = await stage.sealedCard();
       const content = JSON.stringify(
-        shape.route === 'clear' ? orderRequest() : { ...aPurchase(), encryptedCardNumber },
+        shape.route === 'clear' ? orderRequest() : purchaseRequest(await stage.sealedCard()),
       );
       const sealed = sealCompact(content, readPublicKey(session['serverPublic']));
       const [path, plain, type] =

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { endedAfterEach, FakeClock } from '#libs/testing';
-import { orderRequest } from './order-request.js';
+import { orderRequest, refundRequest } from './order-request.js';
 import {
   BY_REQUEST,
   COMPLETION,
@@ -237,7 +237,7 @@ describe('payments at the played gateway', () => {
     const held = await desk.executePreauth(operationId);
     expect(held.body).toMatchObject({ type: 'PREAUTH', status: 'SUCCESS', coinAmount: 12_500 });
     const complete = (members: object): Promise<{ readonly code: unknown; readonly body: object }> => {
-      const { operationId: _refunded, ...common } = desk.refundRequest(operationId, members as Record<string, unknown>);
+      const { operationId: _refunded, ...common } = refundRequest(operationId, members as Record<string, unknown>);
       return desk.postSealed(COMPLETION, { ...common, originalOperationId: operationId });
     };
     expect((await complete({ coinAmount: 12_501 })).code).toBe('b_txn_not_allowed');
