@@ -73,8 +73,22 @@ describe('control of the sandbox', () => {
     it.each<[string, string, unknown, RegExp]>([
       ['a merchant without anything', '/merchants', {}, /serviceCode must be a UUID; publicJwk: must be a JSON object/],
       ['a private key', '/merchants', { serviceCode: randomUUID(), publicJwk: jwk }, /must not hold "d"/],
+      ['no number and no switch', '/merchants', { lifetimeMs: 0, supersedes: 'yes' }, /from 1 to \d+; supersedes must/],
+      ['a list', '/merchants', [], /^a JSON object is due$/],
       ['a fault of no kind', '/faults', {}, /kind must be one of latency, hold/],
       ['a fault with what another has', '/faults', { kind: 'hold', delayMs: 1 }, /delayMs is unknown/],
+      [
+        'a member of every object',
+        '/faults',
+        { kind: 'hold', constructor: 1 },
+        /constructor is unknown; known are kind/,
+      ],
+      [
+        'a list of another',
+        '/faults',
+        { kind: 'interim', statuses: [102, 99] },
+        /statuses\[1\] must be .* from 100 to 103/,
+      ],
       ['a header that would split', '/faults', { kind: 'redirect', location: 'a\r\nb' }, /location must be/],
     ])('%s is answered with what is wrong, and not repeated', async (...[, path, body, detail]) => {
       const response = await sandbox.send(`/control${path}`, { body });
