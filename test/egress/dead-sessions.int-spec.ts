@@ -5,10 +5,12 @@ import { generateKeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { type Caller, ROUTES } from './callers.js';
 import {
   answer,
+  errorBody,
   good,
   type HostileGateway,
   outcomeOf,
   type Play,
+  refusing,
   type SeenRequest,
   type SentAnswer,
 } from './hostile-gateway.js';
@@ -18,11 +20,6 @@ import type { RunningEgress } from './running-egress.js';
 
 const PAYMENT = { merchantRequestId: 'payment-1', coinAmount: 12_500 };
 
-const errorBody = (msgCode: string): string =>
-  JSON.stringify({ requestId: 'r', serviceId: 's', msgCode, msgType: 'ERROR', msgText: 'T', isLocalized: false });
-const refusing = (status: number, body: string, headers: readonly string[] = []): Play => ({
-  run: ({ socket }) => void socket.write(answer(status, body, headers)),
-});
 const deviceIds = (requests: readonly SeenRequest[]): readonly string[] =>
   requests.flatMap((request) => request.valuesOf('x-device_id'));
 

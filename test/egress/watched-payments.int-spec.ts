@@ -5,7 +5,7 @@ import { createLogger, startTelemetry } from '#libs/telemetry';
 import { eventually, FakeClock } from '#libs/testing';
 import { attributesOf, Collector } from '../observability/collector.js';
 import type { Answer, CallerRequest, Members } from './callers.js';
-import { answer, type HostileGateway, type Play } from './hostile-gateway.js';
+import { errorBody, type HostileGateway, type Play, refusing } from './hostile-gateway.js';
 import { PlayedStage } from './played-stage.js';
 import { exchange } from './raw-exchange.js';
 import type { RunningEgress } from './running-egress.js';
@@ -16,7 +16,7 @@ const PAYMENT: Members = { merchantRequestId: 'secret-of-the-body', coinAmount: 
 const TIMEOUT_MS = 3_000;
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const lost: Play = { run: ({ socket }) => void socket.resetAndDestroy() };
-const dead: Play = { run: ({ socket }) => void socket.write(answer(401, '{"msgCode":"b_expired_token"}')) };
+const dead = refusing(401, errorBody('b_expired_token'));
 
 describe('an egress that is watched', () => {
   let collector: Collector;
