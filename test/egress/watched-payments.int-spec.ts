@@ -7,7 +7,7 @@ import { attributesOf, Collector } from '../observability/collector.js';
 import type { Answer, CallerRequest, Members } from './callers.js';
 import { errorBody, type HostileGateway, type Play, refusing } from './hostile-gateway.js';
 import { PlayedStage } from './played-stage.js';
-import { exchange } from './raw-exchange.js';
+import { exchange, RawConnection } from './raw-exchange.js';
 import type { RunningEgress } from './running-egress.js';
 
 const CLEAR = '/ecom/execute_request/hpp/**';
@@ -40,7 +40,8 @@ describe('an egress that is watched', () => {
       environment: process.env,
     });
     const audit = join(folder, 'audit.jsonl');
-    stage = await PlayedStage.start({ timeoutMs: TIMEOUT_MS, clock, telemetry, audit });
+    const connections = { max: 40, perAddress: 30 };
+    stage = await PlayedStage.start({ timeoutMs: TIMEOUT_MS, clock, telemetry, audit, connections });
     ({ gateway, egress } = stage);
   });
   afterAll(async () => {
@@ -158,6 +159,16 @@ describe('an egress that is watched', () => {
     const facts = 'client="_unknown",merchant="_unknown",route="_create",form="alias",outcome="refused"';
     expect(await count(`session_egress_requests_total{${facts}}`)).toBe(1);
     expect(await count('session_egress_alias_sessions_total{client="_unknown",result="refused"}')).toBe(1);
+  });
+
+  it('counts the connections that it refuses', async () => {
+    const opened: RawConnection[] = [];
+    for (let count = 0; count < 31; count += 1) opened.push(await RawConnection.to(egress.url));
+    await eventually(() => opened.some(({ isClosed }) => isClosed));
+    for (const connection of opened) connection.vanish();
+    const ended = 'session_egress_ended_connections_total';
+    expect(await count(`${ended}{port="api",reason="address"}`)).toBeGreaterThan(0);
+    expect(await egress.metrics()).toContain(`${ended}{port="management",reason="unread"} 0`);
   });
 
   it('sends the trace of its client on, with a span for each sending below the span of the request', async () => {
