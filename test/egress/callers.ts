@@ -39,9 +39,6 @@ export interface AliasSession {
   readonly deviceId: string;
   readonly refreshToken: string;
   readonly serverPublic: PublicJwk;
-  readonly tokenExpirationDateTime: string;
-  readonly tokenExpiration: string;
-  readonly sessionExpiration: string;
 }
 
 /** Knows nothing of sessions or cryptography. */

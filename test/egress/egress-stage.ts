@@ -1,4 +1,3 @@
-import type { JWK } from 'jose';
 import type { Clock } from '#libs/clock';
 import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
@@ -62,13 +61,9 @@ export class EgressStage {
     return (await (await fetch(`${this.sandboxUrl}/_sandbox/ledger${query}`)).json()) as Ledgered;
   }
 
-  /** The bank's key for card data. */
-  async paymentKey(): Promise<JWK> {
-    const response = await fetch(`${this.sandboxUrl}/_sandbox/payment-key`);
-    return ((await response.json()) as { readonly jwk: JWK }).jwk;
-  }
-
+  /** A card number, sealed to the bank's key for card data. */
   async sealedCard(number = '4111111111111111'): Promise<string> {
-    return sealCompact(number, readPublicKey(await this.paymentKey()));
+    const response = await fetch(`${this.sandboxUrl}/_sandbox/payment-key`);
+    return sealCompact(number, readPublicKey(((await response.json()) as { readonly jwk: unknown }).jwk));
   }
 }

@@ -1,10 +1,9 @@
 import { eventually, LoopbackServer, TestAuthority } from '#libs/testing';
-import { type PlainCaller, ROUTES } from './callers.js';
+import { ROUTES } from './callers.js';
 import { answer, good, type HostileGateway, outcomeOf, type Play } from './hostile-gateway.js';
 import type { PlayedBroker } from './played-broker.js';
 import { PlayedStage } from './played-stage.js';
-import { aClient, type EgressSetUp, RunningEgress } from './running-egress.js';
-import type { EgressRoute } from '#libs/configuration';
+import { aClient, RunningEgress } from './running-egress.js';
 
 describe('connections to the gateway', () => {
   let stage: PlayedStage;
@@ -18,34 +17,19 @@ describe('connections to the gateway', () => {
   });
   afterAll(() => stage.close());
 
-  /** What each caller is told by an egress in front of another gateway. */
-  const toldBy = async (setUp: Omit<EgressSetUp, 'broker'>): Promise<readonly string[]> => {
-    const other = await RunningEgress.start({ broker, ...setUp });
-    try {
-      const told: string[] = [];
-      for (const caller of other.callers())
-        for (const route of ROUTES) {
-          told.push(outcomeOf(await caller.pay(route, {})));
-        }
-      return told;
-    } finally {
-      await other.close();
-    }
-  };
-
   it('are not used with a certificate of an authority that nobody trusts: nothing was sent', async () => {
     let requests = 0;
-    const server = await LoopbackServer.https(
-      new TestAuthority().issue({ names: ['127.0.0.1'] }),
-      (_request, response) => {
-        requests += 1;
-        response.end('{}');
-      },
-    );
-    const gatewayUrl = `https://127.0.0.1:${server.port}`;
-    const told = await toldBy({ gatewayUrl, gatewayCa: new TestAuthority('Another').cert });
-    expect(new Set(told)).toEqual(new Set(['502 gateway_unreachable']));
+    const certificate = new TestAuthority().issue({ names: ['127.0.0.1'] });
+    const server = await LoopbackServer.https(certificate, (_request, response) => {
+      requests += 1;
+      response.end('{}');
+    });
+    const gatewayCa = new TestAuthority('Another').cert;
+    const other = await RunningEgress.start({ broker, gatewayUrl: `https://127.0.0.1:${server.port}`, gatewayCa });
+    for (const caller of other.callers())
+      for (const route of ROUTES) expect(outcomeOf(await caller.pay(route, {}))).toBe('502 gateway_unreachable');
     expect(requests).toBe(0);
+    await other.close();
     await server.close();
   });
 
@@ -121,6 +105,23 @@ describe('connections to the gateway', () => {
     expect([...carried.values()].map((merchants) => [...merchants])).toEqual([['shop'], ['other']]);
   });
 
+  it.each(['content-length', 'transfer-encoding'])(
+    'bring an answer in clear that is too long to be held back whole, by %s',
+    async (framing) => {
+      const long = 'a long body '.repeat(100_000);
+      const routes = [{ path: '/ecom/**', body: 'clear', encrypted: [], maxBytes: 4_000_000 } as const];
+      const other = await RunningEgress.start({ broker, gatewayUrl: gateway.url, routes });
+      const chunk = `${long.length.toString(16)}\r\n${long}\r\n0\r\n\r\n`;
+      const text = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`;
+      await gateway.script({
+        run: ({ socket }) => void socket.write(framing === 'content-length' ? answer(200, long) : text),
+      });
+      const given = await other.plain().pay('clear', '{}');
+      await other.close();
+      expect([given.status, given.isCut, given.text === long]).toEqual([200, false, true]);
+    },
+  );
+
   it('are closed when the egress ends', async () => {
     const other = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
     await gateway.script();
@@ -128,43 +129,6 @@ describe('connections to the gateway', () => {
     expect(gateway.openConnections).toBeGreaterThan(0);
     await other.close();
     await eventually(() => gateway.openConnections === 0);
-  });
-});
-
-const MAX_BYTES = 4_000_000;
-const LONG = 'a long body '.repeat(100_000);
-
-describe('an answer in clear that is too long to be held back', () => {
-  let stage: PlayedStage;
-  let gateway: HostileGateway;
-  let egress: RunningEgress;
-  let plain: PlainCaller;
-  let routes: readonly EgressRoute[];
-
-  beforeAll(async () => {
-    routes = [
-      {
-        path: '/ecom/execute_request/hpp/**',
-        body: 'clear',
-        encrypted: [],
-        maxBytes: MAX_BYTES,
-      },
-    ];
-    stage = await PlayedStage.start({ routes });
-    ({ gateway, egress } = stage);
-    plain = egress.plain();
-    await plain.pay('clear', {});
-  });
-  afterAll(() => stage.close());
-
-  it.each(['content-length', 'transfer-encoding'])('reaches its client whole, by %s', async (framing) => {
-    const size = LONG.length.toString(16);
-    const text = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${size}\r\n${LONG}\r\n0\r\n\r\n`;
-    await gateway.script({
-      run: ({ socket }) => void socket.write(framing === 'content-length' ? answer(200, LONG) : text),
-    });
-    const given = await plain.pay('clear', '{}');
-    expect([given.status, given.isCut, given.text === LONG]).toEqual([200, false, true]);
   });
 });
 

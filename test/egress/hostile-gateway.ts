@@ -76,6 +76,15 @@ export function answer(status: number, body: string, headers: readonly string[] 
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
+/** The body of an error of the bank. */
+export const errorBody = (msgCode: string, msgText = 'T'): string =>
+  JSON.stringify({ requestId: 'r', serviceId: 's', msgCode, msgType: 'ERROR', msgText, isLocalized: false });
+
+/** Answers with this. */
+export const refusing = (status: number, body: string, headers: readonly string[] = []): Play => ({
+  run: ({ socket }) => void socket.write(answer(status, body, headers)),
+});
+
 /** What the gateway answered, in the clear. */
 export interface SentAnswer {
   readonly status: number;

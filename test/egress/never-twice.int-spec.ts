@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { endedAfterEach } from '#libs/testing';
-import { orderRequest } from '../sandbox/order-request.js';
-import { BY_REQUEST, CREATE_PURCHASE, DATE } from '../sandbox/payment-desk.js';
+import { orderRequest, purchaseRequest } from '../sandbox/order-request.js';
+import { BY_REQUEST, CREATE_PURCHASE } from '../sandbox/payment-desk.js';
 import { type Answer, type Caller, type Members, type Route, ROUTES } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
@@ -24,16 +24,7 @@ describe('a payment through the egress', () => {
   const pay = (caller: Caller, route: Route, merchantRequestId: string): Promise<Answer> =>
     route === 'clear'
       ? caller.pay('clear', orderRequest({ merchantRequestId }))
-      : caller.pay('sealed', aPurchase(merchantRequestId), { path: CREATE_PURCHASE });
-  const aPurchase = (merchantRequestId: string): Members => ({
-    merchantRequestId,
-    merchantId: 'terminal-1',
-    encryptedCardNumber,
-    coinAmount: 12_500,
-    desiredThreeDSMode: 'MUST_NOT',
-    date: DATE,
-    customerData: { senderCustomerId: 'customer-1' },
-  });
+      : caller.pay('sealed', purchaseRequest(encryptedCardNumber, { merchantRequestId }), { path: CREATE_PURCHASE });
   const entryOf = async (merchantRequestId: string): Promise<Members> => {
     const { payments } = await stage.ledger(`?merchantRequestId=${merchantRequestId}`);
     return payments[0] ?? { requests: 0, accepted: 0 };
@@ -62,7 +53,7 @@ describe('a payment through the egress', () => {
     const caller = (await own.egress()).plain();
     const sealed = await own.sealedCard();
     const send = (id: string): Promise<Answer> => {
-      const members = { ...aPurchase(id), encryptedCardNumber: sealed, txnType: 'NONCVV' };
+      const members = purchaseRequest(sealed, { merchantRequestId: id, txnType: 'NONCVV' });
       return caller.pay('sealed', members, { path: CREATE_PURCHASE });
     };
     const lookUp = async (merchantRequestId: string): Promise<unknown> => {

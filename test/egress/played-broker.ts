@@ -95,10 +95,6 @@ export class PlayedBroker {
     return [...this.#streams].map(({ merchant }) => merchant);
   }
 
-  get followers(): number {
-    return this.#streams.size;
-  }
-
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [, merchant = '', path = ''] = /^\/v1\/merchants\/([^/]+)(\/[^?]*)/.exec(request.url ?? '') ?? [];
     const body = await text(request);

@@ -89,7 +89,7 @@ describe('a changed configuration', () => {
   });
 
   it('follows each merchant once, and none that it does not name any more', async () => {
-    await eventually(() => broker.followers === 1);
+    await eventually(() => broker.followed.length === 1);
     await withClients(shop, desk);
     await withClients(aClient('other', 'another-merchant'));
     await eventually(() => broker.followed.join() === 'another-merchant');
@@ -104,7 +104,7 @@ describe('a changed configuration', () => {
     await of(shop).pay('clear', ORDER);
     const [device] = gateway.seen[0]?.valuesOf('x-device_id') ?? [];
     expect(another.sessions.map(({ deviceId }) => deviceId)).toContain(device);
-    await eventually(() => broker.followers === 0);
+    await eventually(() => broker.followed.length === 0);
     await egress.reconfigure((before) => ({ ...before, broker: { ...before.broker, url: new URL(broker.url) } }));
     await another.close();
   });

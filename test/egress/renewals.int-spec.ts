@@ -35,7 +35,7 @@ describe('payments over renewals', () => {
     const { broker, gateway, egress } = await playedStage();
     const callers = egress.callers();
     await egress.plain().pay('clear', {});
-    await eventually(() => broker.followers > 0);
+    await eventually(() => broker.followed.length > 0);
     const mixed: string[] = [];
     const judged: Play = {
       run: ({ request, gateway: at, good, socket }) => {

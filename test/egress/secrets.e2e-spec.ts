@@ -3,7 +3,7 @@ import { eventually } from '#libs/testing';
 import { Collector } from '../observability/collector.js';
 import { AliasCaller, type Caller, PlainCaller, ROUTES } from './callers.js';
 import { EgressProcess } from './egress-process.js';
-import { answer, good, HostileGateway, type Play } from './hostile-gateway.js';
+import { errorBody, good, HostileGateway, type Play, refusing } from './hostile-gateway.js';
 import { PlayedBroker } from './played-broker.js';
 import { exchange } from './raw-exchange.js';
 import { aClient } from './running-egress.js';
@@ -12,19 +12,17 @@ import { aClient } from './running-egress.js';
 const MARK_OF_A_BODY = `body-${randomUUID()}`;
 const CARD = '4111111111111111';
 
-const errorBody = (msgCode: string): string =>
-  JSON.stringify({ requestId: 'r', serviceId: 's', msgCode, msgType: 'ERROR', msgText: MARK_OF_A_BODY });
-const saying = (status: number, body: string): Play => ({
-  run: ({ socket }) => void socket.write(answer(status, body, ['set-cookie: waf=secret-of-the-firewall'])),
-});
+const COOKIE = ['set-cookie: waf=secret-of-the-firewall'];
+const saying = (status: number, body: string): Play => refusing(status, body, COOKIE);
+const dying = (status: number, msgCode: string): Play => saying(status, errorBody(msgCode, MARK_OF_A_BODY));
 
 /** Everything that may happen to a payment: each is reported by different code. */
 const HAPPENINGS: readonly (readonly [string, readonly Play[]])[] = [
   ['it is paid', [good]],
-  ['the session is dead', [saying(401, errorBody('b_expired_token'))]],
-  ['the session is dead twice', [saying(401, errorBody('b_used_token')), saying(200, errorBody('b_unknown_device'))]],
+  ['the session is dead', [dying(401, 'b_expired_token')]],
+  ['the session is dead twice', [dying(401, 'b_used_token'), dying(200, 'b_unknown_device')]],
   ['the status alone says so', [saying(401, MARK_OF_A_BODY)]],
-  ['it is refused', [saying(400, errorBody('b_operation_not_found'))]],
+  ['it is refused', [dying(400, 'b_operation_not_found')]],
   ['a page is answered', [saying(403, `<html>${MARK_OF_A_BODY}</html>`)]],
   ['a JWE of a stranger is answered', [saying(200, `{"jwe":"${MARK_OF_A_BODY}.a.b.c.d"}`)]],
   ['it is sent elsewhere', [saying(302, MARK_OF_A_BODY)]],

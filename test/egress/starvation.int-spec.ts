@@ -1,37 +1,10 @@
-import { createLogger, startTelemetry } from '#libs/telemetry';
-import { endedAfterAll, eventually, FakeClock } from '#libs/testing';
+import { eventually, FakeClock } from '#libs/testing';
 import { CREATE, PATHS } from './callers.js';
 import { PlayedStage } from './played-stage.js';
 import { RawConnection } from './raw-exchange.js';
 import { aClient } from './running-egress.js';
 
 const ORDER = { merchantRequestId: 'order-1', coinAmount: 100 };
-
-describe('an egress with more connections than it takes', () => {
-  let stage: PlayedStage;
-
-  const started = endedAfterAll();
-  beforeAll(async () => {
-    const logger = createLogger({ name: 'egress', level: 'error' });
-    const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
-    const connections = { max: 40, perAddress: 30 };
-    stage = started.add(await PlayedStage.start({ telemetry, connections }), (it) => it.close());
-  });
-
-  it('counts the connections that it refuses', async () => {
-    const { egress } = stage;
-    const opened: RawConnection[] = [];
-    for (let count = 0; count < 31; count += 1) opened.push(await RawConnection.to(egress.url));
-    await eventually(() => opened.some(({ isClosed }) => isClosed));
-    for (const connection of opened) connection.vanish();
-    expect(await egress.metrics()).toMatch(
-      /^session_egress_ended_connections_total\{port="api",reason="address"\} [1-9]/m,
-    );
-    expect(await egress.metrics()).toContain(
-      'session_egress_ended_connections_total{port="management",reason="unread"} 0',
-    );
-  });
-});
 
 describe('an egress before callers that never finish their requests', () => {
   /** More than there are places for requests under way. */

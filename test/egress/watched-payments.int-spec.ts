@@ -5,9 +5,9 @@ import { createLogger, startTelemetry } from '#libs/telemetry';
 import { eventually, FakeClock } from '#libs/testing';
 import { attributesOf, Collector } from '../observability/collector.js';
 import type { Answer, CallerRequest, Members } from './callers.js';
-import { answer, type HostileGateway, type Play } from './hostile-gateway.js';
+import { errorBody, type HostileGateway, type Play, refusing } from './hostile-gateway.js';
 import { PlayedStage } from './played-stage.js';
-import { exchange } from './raw-exchange.js';
+import { exchange, RawConnection } from './raw-exchange.js';
 import type { RunningEgress } from './running-egress.js';
 
 const CLEAR = '/ecom/execute_request/hpp/**';
@@ -16,7 +16,7 @@ const PAYMENT: Members = { merchantRequestId: 'secret-of-the-body', coinAmount: 
 const TIMEOUT_MS = 3_000;
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const lost: Play = { run: ({ socket }) => void socket.resetAndDestroy() };
-const dead: Play = { run: ({ socket }) => void socket.write(answer(401, '{"msgCode":"b_expired_token"}')) };
+const dead = refusing(401, errorBody('b_expired_token'));
 
 describe('an egress that is watched', () => {
   let collector: Collector;
@@ -40,7 +40,8 @@ describe('an egress that is watched', () => {
       environment: process.env,
     });
     const audit = join(folder, 'audit.jsonl');
-    stage = await PlayedStage.start({ timeoutMs: TIMEOUT_MS, clock, telemetry, audit });
+    const connections = { max: 40, perAddress: 30 };
+    stage = await PlayedStage.start({ timeoutMs: TIMEOUT_MS, clock, telemetry, audit, connections });
     ({ gateway, egress } = stage);
   });
   afterAll(async () => {
@@ -87,7 +88,10 @@ describe('an egress that is watched', () => {
     expect(await count('session_egress_alias_sessions_total{client="shop",result="given"}')).toBe(1);
     expect((await records()).slice(-2)).toMatchObject([
       { action: 'alias_session.create', caller: 'shop', merchant: 'shop', outcome: 'allowed' },
-      { action: 'payment.send', caller: 'shop', route: SEALED, generation: 1, result: 'answered', status: 200 },
+      {
+        ...{ action: 'payment.send', caller: 'shop', merchant: 'shop', route: SEALED, generation: 1 },
+        ...{ result: 'answered', status: 200, outcome: 'allowed', requestId: expect.any(String) },
+      },
     ]);
   });
 
@@ -141,6 +145,7 @@ describe('an egress that is watched', () => {
       return (await counted()) === (isSilent ? unknown : before) + 1;
     });
     expect(await requests(CLEAR, 'plain', 'failed')).toBe(0);
+    expect(gateway.seen).toHaveLength(1);
   });
 
   it('records credentials that were refused, in either form, and a create call with an alias that nobody has', async () => {
@@ -154,6 +159,16 @@ describe('an egress that is watched', () => {
     const facts = 'client="_unknown",merchant="_unknown",route="_create",form="alias",outcome="refused"';
     expect(await count(`session_egress_requests_total{${facts}}`)).toBe(1);
     expect(await count('session_egress_alias_sessions_total{client="_unknown",result="refused"}')).toBe(1);
+  });
+
+  it('counts the connections that it refuses', async () => {
+    const opened: RawConnection[] = [];
+    for (let count = 0; count < 31; count += 1) opened.push(await RawConnection.to(egress.url));
+    await eventually(() => opened.some(({ isClosed }) => isClosed));
+    for (const connection of opened) connection.vanish();
+    const ended = 'session_egress_ended_connections_total';
+    expect(await count(`${ended}{port="api",reason="address"}`)).toBeGreaterThan(0);
+    expect(await egress.metrics()).toContain(`${ended}{port="management",reason="unread"} 0`);
   });
 
   it('sends the trace of its client on, with a span for each sending below the span of the request', async () => {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { endedAfterEach, FakeClock } from '#libs/testing';
-import { AUTHORIZE, msgCodeOf, RunningSandbox } from './running-sandbox.js';
+import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
+import { AUTHORIZE, msgCodeOf, type ReadSession, RunningSandbox } from './running-sandbox.js';
 
 /** The error that a call ends with; undici hides the socket's error as its cause. */
 async function failureOf(work: Promise<unknown>): Promise<string> {
@@ -11,6 +12,14 @@ async function failureOf(work: Promise<unknown>): Promise<string> {
     return cause?.code ?? message;
   }
   throw new Error('the call was answered');
+}
+
+function isOnCurve(key: unknown): boolean {
+  try {
+    return readPublicKey(key).jwk.x.length === 64;
+  } catch {
+    return false;
+  }
 }
 
 describe('a fault', () => {
@@ -237,26 +246,23 @@ describe('a fault', () => {
       expect(await (await sandbox.authorize()).json()).toEqual({});
     });
 
-    it('off_curve_server_key gives a point that is not on the curve', async () => {
-      await sandbox.fault({ kind: 'off_curve_server_key' });
-      const { serverPublic } = await sandbox.session();
-      const response = await sandbox.send('/cipher/encrypt_by_jwk?message=a', { body: serverPublic });
-      expect(await response.text()).toMatch(/no point of P-384/);
-    });
-
-    it('two_server_keys gives both names, with different keys', async () => {
-      await sandbox.fault({ kind: 'two_server_keys' });
-      const { serverPublic, serverPublicKey } = await sandbox.session();
-      expect(serverPublic?.x).toHaveLength(64);
-      expect(serverPublicKey?.x).toHaveLength(64);
-      expect(serverPublic?.x).not.toBe(serverPublicKey?.x);
-    });
-
-    it('unparseable_expiry puts its text in the place of every expiry', async () => {
-      await sandbox.register({ expiryFormat: 'padded' });
-      await sandbox.fault({ kind: 'unparseable_expiry', text: 'tomorrow' });
-      const { tokenExpirationDateTime, tokenExpiration } = await sandbox.session();
-      expect([tokenExpirationDateTime, tokenExpiration]).toEqual(['tomorrow', 'tomorrow']);
+    it.each<[object, (session: ReadSession) => unknown, unknown]>([
+      [{ kind: 'off_curve_server_key' }, ({ serverPublic }) => isOnCurve(serverPublic), false],
+      [
+        { kind: 'two_server_keys' },
+        ({ serverPublic, serverPublicKey }) => [serverPublic, serverPublicKey].map(isOnCurve),
+        [true, true],
+      ],
+      [
+        { kind: 'unparseable_expiry', text: 'tomorrow' },
+        ({ tokenExpirationDateTime, tokenExpiration }) => [tokenExpirationDateTime, tokenExpiration],
+        ['tomorrow', 'tomorrow'],
+      ],
+    ])('%j is found in the session', async (fault, look, expected) => {
+      await sandbox.fault(fault);
+      const session = await sandbox.session();
+      expect(look(session)).toEqual(expected);
+      expect(session.serverPublic).not.toEqual(session.serverPublicKey);
     });
 
     it('clock_skew moves Date and expiry alike, and no lifetime', async () => {

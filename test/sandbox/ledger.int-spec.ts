@@ -49,17 +49,6 @@ describe('the ledger of payments', () => {
     ]);
   });
 
-  it('knows a payment that a dead session refused, and takes it as accepted once it came again', async () => {
-    await sandbox.session();
-    const refused = await desk.createPurchase({ merchantRequestId: 'purchase-1' });
-    expect([refused.status, refused.code]).toEqual([200, 'b_session_doesnt_exist']);
-    expect(await totals()).toMatchObject({ accepted: 0, refused: 1, refusedByReason: { b_session_doesnt_exist: 1 } });
-    const renewed = await PaymentDesk.open(sandbox);
-    await renewed.createPurchase({ merchantRequestId: 'purchase-1' });
-    const counts = { payments: 1, requests: 2, accepted: 1, refused: 0, repeated: 1, doubled: 0 };
-    expect(await totals()).toMatchObject(counts);
-  });
-
   it('tells a payment that was asked for twice, and one that was doubled', async () => {
     await desk.createOrder({ merchantRequestId: 'order-1' });
     await desk.createOrder({ merchantRequestId: 'order-1' });

@@ -17,3 +17,26 @@ export function orderRequest(members: Members = {}): Members {
     ...members,
   };
 }
+
+/** When a payment is sent, as the bank wants it. */
+export const DATE = '2026-03-18 11:58:41.56+00:00';
+
+/** The first step of a direct purchase. @param encryptedCardNumber to the bank's key for card data */
+export function purchaseRequest(encryptedCardNumber: string, members: Members = {}): Members {
+  return {
+    merchantRequestId: randomUUID(),
+    merchantId: 'terminal-1',
+    encryptedCardNumber,
+    coinAmount: 12_500,
+    desiredThreeDSMode: 'MUST_NOT',
+    date: DATE,
+    customerData: { senderCustomerId: 'customer-1' },
+    ...members,
+  };
+}
+
+/** A refund of one hryvnia. */
+export function refundRequest(operationId: unknown, members: Members = {}): Members {
+  const ids = { merchantRequestId: randomUUID(), merchantId: 'terminal-1', operationId };
+  return { ...ids, coinAmount: '100', date: DATE, ...members };
+}

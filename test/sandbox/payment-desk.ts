@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
-import { type Members, orderRequest } from './order-request.js';
+import { DATE, type Members, orderRequest, purchaseRequest, refundRequest } from './order-request.js';
 import type { ReadSession, RunningSandbox } from './running-sandbox.js';
 
 export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
@@ -16,7 +15,6 @@ export const COMPLETION = '/ecom/execute_request/payments/v1/completion';
 export const BY_REQUEST = '/ecom/execute_request/payments/v1/operation/by_merchant_request_id';
 export const OPERATION = '/ecom/execute_request/payments/v1/operations';
 
-export const DATE = '2026-03-18 11:58:41.56+00:00';
 export const GOOD_CARD = '4111111111111111';
 
 /** What came back: `code` is the msgCode of an error body, `body` an answer, opened if it was sealed. */
@@ -85,16 +83,7 @@ export class PaymentDesk {
   }
 
   async createPurchase(members: Members = {}, card = GOOD_CARD, path = CREATE_PURCHASE): Promise<PaymentAnswer> {
-    return this.postSealed(path, {
-      merchantRequestId: randomUUID(),
-      merchantId: 'terminal-1',
-      encryptedCardNumber: await this.sealCard(card),
-      coinAmount: 12_500,
-      desiredThreeDSMode: 'MUST_NOT',
-      date: DATE,
-      customerData: { senderCustomerId: 'customer-1' },
-      ...members,
-    });
+    return this.postSealed(path, purchaseRequest(await this.sealCard(card), members));
   }
 
   async executePurchase(operationId: unknown, members: Members = {}, cardData = '2503111'): Promise<PaymentAnswer> {
@@ -112,12 +101,7 @@ export class PaymentDesk {
   }
 
   refund(operationId: unknown, members: Members = {}): Promise<PaymentAnswer> {
-    return this.postSealed(REFUND, this.refundRequest(operationId, members));
-  }
-
-  refundRequest(operationId: unknown, members: Members = {}): Members {
-    const merchantRequestId = randomUUID();
-    return { merchantRequestId, merchantId: 'terminal-1', operationId, coinAmount: '100', date: DATE, ...members };
+    return this.postSealed(REFUND, refundRequest(operationId, members));
   }
 
   /** The customer at the hosted page. */

@@ -10,12 +10,14 @@ import {
 } from '../../testing/src/index.js';
 import { clientOf } from '../fixtures/client-of.js';
 import type { ClientEvent } from './client-event.js';
-import { ProtocolError, type SessionBrokerError, SessionRejected } from './errors.js';
+import { type SessionBrokerError, SessionRejected } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
 import type { SessionBroker } from './session-broker.js';
 import { VERSION } from './version.js';
 
 const PLACE = '(http://broker.test, merchant "shop")';
+const TOKEN = 'canary-token';
+
 describe('what goes wrong', () => {
   let clock: FakeClock;
   let server: ScriptedBroker;
@@ -23,14 +25,17 @@ describe('what goes wrong', () => {
   let events: ClientEvent[];
 
   const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
-    broker = clientOf(server, clock, { auth: 'canary-token', onEvent: (event) => void events.push(event), ...options });
+    broker = clientOf(server, clock, { auth: TOKEN, onEvent: (event) => void events.push(event), ...options });
     return broker;
   };
-  /** The failure of a read as a log shows it, after all retries. */
+  /** The failure of a read after all retries. Nobody's secret is in it, whatever the other side puts into its own. */
   const failure = async (): Promise<SessionBrokerError> => {
     const failed = broker.session().catch((error: unknown) => error as SessionBrokerError);
     await clock.advance(20_000);
-    return (await failed) as SessionBrokerError;
+    const error = (await failed) as SessionBrokerError;
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
+    expect(inspect(error)).toContain(error.message);
+    return error;
   };
 
   beforeEach(() => {
@@ -40,108 +45,120 @@ describe('what goes wrong', () => {
   });
   afterEach(() => broker.close());
 
-  it('is told with the code of the system, the URL and the merchant', async () => {
-    server.on('read', away);
-    open();
-    const error = await failure();
-    expect(error.message).toBe(`The broker cannot be reached: ECONNREFUSED ${PLACE}`);
-    expect(inspect(error)).toContain(error.message);
-    expect(inspect(error)).not.toContain('canary');
-  });
-
-  it("is told with the problem's title, detail and cause", async () => {
-    const body = {
-      type: 'urn:session-broker:problem:session_unavailable',
-      title: 'There is no session to serve at the moment',
-      detail: 'the gateway refuses the serviceCode',
-      cause: 'the bank refuses: b_merchant_not_found',
-      status: 503,
-      code: 'session_unavailable',
-    };
-    server.on('read', () => json(body, 503));
-    open();
-    const says = `: ${body.detail}; ${body.cause} ${PLACE}`;
-    expect((await failure()).message).toBe(`The broker answered 503 (session_unavailable)${says}`);
-    server.on('read', () => json({ ...body, code: 'forbidden' }, 403));
-    expect((await failure()).message).toBe(
-      `The broker does not allow this caller to do that, or there is no such merchant (403)${says}`,
-    );
-  });
+  const texts = {
+    title: 'There is no session',
+    detail: 'the gateway refuses',
+    cause: 'the bank: b_merchant_not_found',
+  };
+  const saying = (status: number, members: object): (() => Response) => {
+    const { code } = { code: 'forbidden', ...members };
+    return () => json({ type: `urn:session-broker:problem:${code}`, code, status, ...members }, status);
+  };
+  const page = (status: number) => () => new Response('<html>canary', { status });
+  const changed = (members: object) => () => json({ ...aDocument(), ...members });
 
   const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
   const STRANGER = "This 403 is not the broker's, but that of a proxy or of somebody else: is the URL right?";
+  const NO_PATH = 'The broker has no such path (404): ';
+  const NO_JSON = "This answer is not the broker's, it is no JSON object: is the URL right?";
+  const NO_SESSION = "This answer is not the broker's, it is no session: is the URL right?";
 
-  it.each<[string, object, string]>([
-    ['of whatever else answers there', { type: 'about:blank' }, STRANGER],
-    ['with line breaks in them', { title: 'a\nb', detail: 'a\u2028b' }, FORBIDDEN],
-  ])('is not told with texts %s', async (_what, changed, says) => {
-    const texts = { title: 'canary-token', detail: 'not with canary-token' };
-    const body = { type: 'urn:session-broker:problem:forbidden', code: 'forbidden', ...texts, ...changed };
-    server.on('read', () => json(body, 403));
+  it.each<[string, string, () => Response, string]>([
+    ['a refusal', 'Forbidden forbidden', saying(403, texts), `${FORBIDDEN}: ${texts.detail}; ${texts.cause} ${PLACE}`],
+    ['texts of several lines', 'Forbidden forbidden', saying(403, { title: 'a\nb', detail: 'a\u2028b' }), FORBIDDEN],
+    ['a problem of somebody else', 'Forbidden forbidden', saying(403, { type: 'x', title: TOKEN }), STRANGER],
+    ['a page under 403', 'Forbidden http_403', page(403), STRANGER],
+    ['a code that is none', 'RequestRefused http_422', saying(422, { code: 'CANARY', type: 'x' }), 'This 422 is not'],
+    [
+      'a credential of nobody',
+      'Unauthenticated x',
+      () => problem(401, 'x'),
+      'The broker does not accept the credential',
+    ],
+    ['a path too many', 'RequestRefused route_not_found', saying(404, { code: 'route_not_found' }), `${NO_PATH}is the`],
+    [
+      'a path of another port',
+      'RequestRefused route_not_found',
+      saying(404, { code: 'route_not_found', detail: 'its API is on port 8080' }),
+      `${NO_PATH}its API is on port 8080 ${PLACE}`,
+    ],
+    ['a page under 404', 'ProtocolError not_the_broker', page(404), "This 404 is not the broker's: is the URL right?"],
+    ['a page under 405', 'ProtocolError not_the_broker', page(405), "This 405 is not the broker's: is the URL right?"],
+    ['a page', 'ProtocolError answer_invalid', page(200), NO_JSON],
+    ['a list', 'ProtocolError answer_invalid', () => json(['canary']), NO_JSON],
+    ['half a session', 'ProtocolError answer_invalid', () => new Response(`{"authToken": "${TOKEN}"`), NO_JSON],
+    ['another object', 'ProtocolError session_invalid', () => json({ ok: 'canary' }), NO_SESSION],
+    ['a redirect', 'ProtocolError status_unexpected', page(302), 'The broker never answers 302: is the URL right?'],
+    ["another's session", 'ProtocolError session_invalid', changed({ merchant: 'canary' }), ''],
+    ['another key', 'ProtocolError session_invalid', changed({ serverPublic: { kty: 'EC', crv: 'P-256' } }), ''],
+    ['a generation that is none', 'ProtocolError session_invalid', changed({ generation: 'canary' }), ''],
+    ['a moment that is none', 'ProtocolError session_invalid', changed({ expiresAt: 'canary' }), ''],
+    ['too much', 'ProtocolError answer_too_large', () => new Response('x'.repeat(600_000)), ''],
+  ])('is told with the place and no secret, and not tried again, by %s: %s', async (...[, kind, answer, says]) => {
+    server.on('read', answer);
     open();
-    expect((await failure()).message).toBe(`${says} ${PLACE}`);
+    const { name, code, message } = await failure();
+    expect([`${name} ${code}`, message.slice(0, says.length)]).toEqual([kind, says]);
+    expect(message).toContain(PLACE);
+    expect(server.requests).toHaveLength(1);
   });
 
-  it.each([
-    [undefined, 'The broker asks for a credential, and no auth was given (401)'],
-    ['canary-token', 'The broker does not accept the credential (401)'],
-  ])('is a 401, which says whether there was a credential: %s', async (auth, says) => {
+  it('is a credential that is missing where none was given', async () => {
     server.on('read', () => problem(401, 'unauthenticated'));
-    open({ auth });
-    expect((await failure()).message).toContain(says);
-  });
-
-  it('is a 403 of somebody else, such as a proxy, where the problem is none of the broker', async () => {
-    server.on('read', () => new Response('<html>canary', { status: 403, headers: { 'content-type': 'text/html' } }));
-    open();
-    expect(await failure()).toMatchObject({ code: 'http_403', message: `${STRANGER} ${PLACE}` });
-  });
-
-  it('is a path that the broker does not have, where the URL has one too many', async () => {
-    server.on('read', () => problem(404, 'route_not_found'));
-    open();
-    const says = 'The broker has no such path (404)';
-    expect((await failure()).message).toBe(`${says}: is the path of the URL right, which ends before /v1? ${PLACE}`);
-    const detail = 'this is the management port of a broker; its API is on port 8080';
-    const body = { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found', detail };
-    server.on('read', () => json(body, 404));
-    expect((await failure()).message).toBe(`${says}: ${detail} ${PLACE}`);
+    open({ auth: undefined });
+    expect((await failure()).message).toBe(
+      `The broker asks for a credential, and no auth was given (401): A title ${PLACE}`,
+    );
   });
 
   it('is an auth function that threw, without what it threw', async () => {
     open({ auth: () => Promise.reject(new TypeError('canary')) });
-    const error = await failure();
-    expect(error.message).toBe(`The auth function threw; log it there, it is not told here ${PLACE}`);
-    expect(inspect(error)).not.toContain('canary');
+    expect((await failure()).message).toBe(`The auth function threw; log it there, it is not told here ${PLACE}`);
   });
 
-  it.each([404, 405])('is a wrong URL when somebody else answers %d', async (status) => {
-    server.on('read', () => new Response('<html>Not here', { status }));
+  it('is tried again within the time of the call, and told meanwhile', async () => {
+    const answers: (() => Response | Promise<Response>)[] = [
+      away,
+      () => problem(503, 'session_unavailable', { 'retry-after': '1' }),
+      page(502),
+      () => problem(429, 'rate_limited', { 'retry-after': '1' }),
+      () => json(aDocument()),
+    ];
+    server.on('read', () => answers.shift()!());
     open();
-    const error = await failure();
-    expect(error).toBeInstanceOf(ProtocolError);
-    expect(error).toMatchObject({ code: 'not_the_broker', status });
-    expect(error.message).toBe(`This ${status} is not the broker's: is the URL right? ${PLACE}`);
-    expect(server.requests).toHaveLength(1);
+    const session = broker.session();
+    await clock.advance(5_000);
+    expect((await session).generation).toBe(1);
+    const told = events.filter(({ type }) => type === 'retrying');
+    const message = `The broker cannot be reached: ECONNREFUSED ${PLACE}`;
+    expect(told).toMatchObject([
+      { attempt: 1, retryInMs: 100, error: { code: 'network', message } },
+      { attempt: 2, retryInMs: 1_200, error: { code: 'session_unavailable', status: 503 } },
+      { attempt: 3, retryInMs: 400, error: { code: 'http_502' } },
+      { attempt: 4, retryInMs: 1_800, error: { code: 'rate_limited' } },
+    ]);
+    expect(JSON.stringify(told)).not.toContain('canary');
   });
 
-  it.each<[string, () => Response]>([
-    ['no JSON object', () => new Response('<html>canary', { status: 200 })],
-    ['no JSON object', () => json(['canary'])],
-    ['no session', () => json({ ok: 'canary' })],
-  ])('is a wrong URL when somebody else answers with 200, and it is %s', async (what, answer) => {
-    server.on('read', answer);
+  const never = (): Promise<never> => new Promise(() => undefined);
+  const none =
+    (headers: Record<string, string> = {}) =>
+    (): Promise<Response> =>
+      Promise.resolve(problem(503, 'session_unavailable', headers));
+  it.each<[string, readonly (() => Promise<Response>)[], object, number]>([
+    ['with what it said last', [none({ 'x-request-id': 'r-1' })], { status: 503, requestId: 'r-1' }, 18],
+    ['with its last whole failure when an attempt is cut short', [never, none(), never], { status: 503 }, 3],
+    ['at once when it asks for more time', [none({ 'retry-after': '300' })], { status: 503, retryAfterMs: 300_000 }, 1],
+    ['after a second try when it never answers', [never], { code: 'timeout' }, 2],
+    ['without what fetch threw', [() => Promise.reject(new Error(TOKEN))], { code: 'network', status: undefined }, 18],
+  ])('is a broker that is given up, %s', async (...[, answers, expected, requests]) => {
+    const left = [...answers];
+    server.on('read', () => (left.length > 1 ? left.shift()! : left[0]!)());
     open();
-    const error = await failure();
-    expect(error).toBeInstanceOf(ProtocolError);
-    expect(error.message).toBe(`This answer is not the broker's, it is ${what}: is the URL right? ${PLACE}`);
-  });
-
-  it('says how long nobody answered, and that the client was closed', async () => {
-    open();
-    expect((await failure()).message).toBe(`No answer within 7500 ms, the time of one try of several ${PLACE}`);
-    await broker.close();
-    await expect(broker.session()).rejects.toThrow(`The session broker client is closed ${PLACE}`);
+    const message = expect.stringContaining(PLACE) as string;
+    expect(await failure()).toMatchObject({ name: 'BrokerUnavailable', message, ...expected });
+    expect([server.requests.length, clock.pendingTasks]).toEqual([requests, 0]);
+    if (answers.includes(never)) expect(server.requests.at(-1)?.signal.aborted).toBe(true);
   });
 
   it('names the place for each call, and keeps the rejection as the cause', async () => {
@@ -155,21 +172,6 @@ describe('what goes wrong', () => {
     await expect(reject()).rejects.toMatchObject({ message: expect.stringContaining(PLACE), cause: dead });
     await expect(broker.decrypt('a.b.c.d.e')).rejects.toThrow(PLACE);
     await expect(broker.openNotification({ headers: {}, body: '' })).rejects.toThrow(PLACE);
-  });
-
-  it('is told while it is tried again', async () => {
-    const answers = [away, () => problem(503, 'starting'), () => json(aDocument())];
-    server.on('read', () => answers.shift()!());
-    open();
-    const session = broker.session();
-    await clock.advance(5_000);
-    await session;
-    const told = events.filter(({ type }) => type === 'retrying');
-    expect(told).toMatchObject([
-      { attempt: 1, retryInMs: 100, error: { code: 'network', message: expect.stringContaining(PLACE) } },
-      { attempt: 2, retryInMs: 200, error: { code: 'starting', status: 503 } },
-    ]);
-    expect(JSON.stringify(told)).not.toContain('canary');
   });
 });
 

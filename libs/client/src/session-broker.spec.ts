@@ -1,14 +1,7 @@
 import { inspect } from 'node:util';
-import {
-  aSessionDocument as aDocument,
-  away,
-  FakeClock,
-  json,
-  problem,
-  ScriptedBroker,
-} from '../../testing/src/index.js';
+import { aSessionDocument as aDocument, FakeClock, json, problem, ScriptedBroker } from '../../testing/src/index.js';
 import { clientOf } from '../fixtures/client-of.js';
-import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
+import { BrokerUnavailable, ClientClosed, SessionRejected } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
 import type { SessionBroker } from './session-broker.js';
 import { VERSION } from './version.js';
@@ -177,6 +170,20 @@ describe('a session', () => {
     expect((await session).generation).toBe(6);
   });
 
+  it('is waited for by nobody any more once the client is closed', async () => {
+    const waiting = open().session();
+    const failure = expect(waiting).rejects.toThrow(
+      'The session broker client is closed (http://broker.test, merchant "shop")',
+    );
+    await clock.settle();
+    await broker.close();
+    await failure;
+    await expect(broker.session()).rejects.toThrow(ClientClosed);
+    await expect(broker.decrypt('a.b.c.d.e')).rejects.toMatchObject({ cause: expect.any(ClientClosed) });
+    await expect(broker.withSession(() => 1)).rejects.toThrow(ClientClosed);
+    expect(clock.pendingTasks).toBe(0);
+  });
+
   describe('of a broker that began again with lower generations', () => {
     beforeEach(async () => {
       server.on('read', () => json(aDocument({ generation: 5 })));
@@ -203,97 +210,6 @@ describe('a session', () => {
   });
 });
 
-describe('a broker that is in trouble', () => {
-  let clock: FakeClock;
-  let server: ScriptedBroker;
-  let broker: SessionBroker;
-
-  beforeEach(() => {
-    clock = new FakeClock();
-    server = new ScriptedBroker();
-    broker = clientOf(server, clock);
-  });
-  afterEach(() => broker.close());
-
-  it.each<[string, () => Response | Promise<never>]>([
-    ['is not reachable', away],
-    ['has no session yet', () => problem(503, 'session_unavailable', { 'retry-after': '1' })],
-    ['stands behind a proxy that finds no upstream', () => new Response('<html>', { status: 502 })],
-    ['wants fewer requests', () => problem(429, 'rate_limited', { 'retry-after': '1' })],
-  ])('that %s is asked again within the time of the call', async (_what, trouble) => {
-    const answers = [trouble, trouble, () => json(aDocument())];
-    server.on('read', () => answers.shift()!());
-    const session = broker.session();
-    await clock.advance(5_000);
-    expect((await session).generation).toBe(1);
-    expect(server.requests).toHaveLength(3);
-  });
-
-  it('is given up when the time is up, with what it said last', async () => {
-    server.on('read', () => problem(503, 'session_unavailable', { 'x-request-id': 'r-1' }));
-    const failure = broker.session().catch((error: unknown) => error);
-    await clock.advance(15_000);
-    expect(await failure).toMatchObject({ code: 'session_unavailable', status: 503, requestId: 'r-1' });
-    expect(server.requests.length).toBeGreaterThan(5);
-    expect(clock.pendingTasks).toBe(0);
-  });
-
-  it('is told of by its last whole failure when the time cuts an attempt short', async () => {
-    const never = (): Promise<never> => new Promise(() => undefined);
-    const answers = [never, () => problem(503, 'session_unavailable'), never];
-    server.on('read', () => answers.shift()!());
-    const failure = expect(broker.session()).rejects.toMatchObject({ code: 'session_unavailable' });
-    await clock.advance(15_000);
-    await failure;
-    expect(server.requests).toHaveLength(3);
-    expect(clock.pendingTasks).toBe(0);
-  });
-
-  it('is not waited for when it asks for more time than there is', async () => {
-    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '300' }));
-    await expect(broker.session()).rejects.toMatchObject({ retryAfterMs: 300_000 });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('that never answers is asked a second time, and then given up', async () => {
-    const failure = expect(broker.session()).rejects.toMatchObject({ code: 'timeout' });
-    await clock.advance(15_000);
-    await failure;
-    expect(server.requests).toHaveLength(2);
-    expect(server.requests.every(({ signal }) => signal.aborted)).toBe(true);
-    expect(clock.pendingTasks).toBe(0);
-  });
-
-  const changed = (members: object) => () => json({ ...aDocument(), ...members });
-  it.each<[string, () => Response, abstract new (...args: never[]) => Error, string]>([
-    ['forbids it', () => problem(403, 'forbidden'), Forbidden, 'forbidden'],
-    ['redirects', () => new Response(null, { status: 302 }), ProtocolError, 'status_unexpected'],
-    ['gives the session of another merchant', changed({ merchant: 'other' }), ProtocolError, 'session_invalid'],
-    ['gives another key', changed({ serverPublic: { kty: 'EC', crv: 'P-256' } }), ProtocolError, 'session_invalid'],
-    ['gives a generation that is not a number', changed({ generation: '1' }), ProtocolError, 'session_invalid'],
-    ['gives a moment that is not one', changed({ expiresAt: 'soon' }), ProtocolError, 'session_invalid'],
-    ['gives more than any answer has', () => new Response('x'.repeat(600_000)), ProtocolError, 'answer_too_large'],
-  ])('that %s is not asked again', async (...[, answer, type, code]) => {
-    server.on('read', answer);
-    const failure: unknown = await broker.session().catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(type);
-    expect(failure).toMatchObject({ code });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  it('does not matter once the client is closed', async () => {
-    const waiting = broker.session();
-    const failure = expect(waiting).rejects.toThrow(ClientClosed);
-    await clock.settle();
-    await broker.close();
-    await failure;
-    await expect(broker.session()).rejects.toThrow(ClientClosed);
-    await expect(broker.decrypt('a.b.c.d.e')).rejects.toMatchObject({ cause: expect.any(ClientClosed) });
-    await expect(broker.withSession(() => 1)).rejects.toThrow(ClientClosed);
-    expect(clock.pendingTasks).toBe(0);
-  });
-});
-
 describe('secrets', () => {
   it('are not printed with the client or a session, and neither is the token', async () => {
     const server = new ScriptedBroker().on('read', () => json(aDocument()));
@@ -305,32 +221,6 @@ describe('secrets', () => {
     }
     expect(inspect(broker)).toContain('shop');
     expect(inspect(session)).toContain('generation: 1');
-    await broker.close();
-  });
-
-  it('are in no error, whatever the other side or the token source puts into theirs', async () => {
-    const canary = 'canary-of-the-token';
-    const echo = (status: number): Response =>
-      json({ code: canary.toUpperCase(), detail: canary, title: canary }, status);
-    const fetches: (() => Promise<Response>)[] = [
-      ...[400, 401, 403, 404, 422].map((status) => () => Promise.resolve(echo(status))),
-      () => Promise.resolve(new Response(`{"authToken": "${canary}"`, { status: 200 })),
-      () => Promise.resolve(json({ ...aDocument(), generation: canary })),
-      () => Promise.reject(new Error(`cannot send ${canary}`, { cause: new Error(canary) })),
-    ];
-    const time = new FakeClock();
-    for (const fetch of fetches) {
-      const broker = clientOf(new ScriptedBroker(), time, { auth: canary, fetch, timeoutMs: 1 });
-      const failure = broker.session().catch((error: unknown) => error);
-      await time.advance(10);
-      expect(inspect(await failure, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
-      await broker.close();
-    }
-    const auth = (): Promise<string> => Promise.reject(new Error(canary));
-    const broker = clientOf(new ScriptedBroker(), time, { auth, timeoutMs: 1 });
-    const failure = broker.session().catch((error: unknown) => error);
-    await time.advance(10);
-    expect(inspect(await failure, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
     await broker.close();
   });
 });

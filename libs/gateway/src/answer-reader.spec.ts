@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { instantFromEpochMs } from '#libs/clock';
-import type { AnswerHeaders } from '#libs/outbound';
 import { GatewayFailure, type GatewayFailureKind } from '#libs/session';
 import { readAnswer, readText } from './answer-reader.js';
 import type { GatewayAnswer } from './gateway-answer.js';
@@ -168,34 +167,32 @@ describe('a code of the gateway', () => {
 });
 
 describe('a page of HTML', () => {
-  const underStatus = {
-    200: 'transient',
-    302: 'invalid_response',
-    400: 'refused',
-    503: 'transient',
-  } as const;
   const isPage = { instead: 'html_page', shownCode: 'html_page', msgCode: undefined };
+  const HTML = { 'content-type': 'text/html' };
+  const page = (httpStatus: number): GatewayAnswer => anAnswer(text(PAGE), { httpStatus, headers: HTML });
+  const as = (body: string, type: string): GatewayAnswer =>
+    anAnswer(text(body + CANARY), { headers: { 'content-type': type } });
+  const unread = (reason: 'too_large' | 'encoded'): GatewayAnswer => ({
+    ...page(200),
+    body: { kind: 'refused', reason },
+  });
 
-  it.each(Object.entries(underStatus))('under %s is not a session, and counts as %s', (status, kind) => {
-    const httpStatus = Number(status);
-    const found = failure(anAnswer(text(PAGE), { httpStatus, headers: { 'content-type': 'text/html' } }));
-    expect(found).toMatchObject({ kind, httpStatus, ...(kind === 'invalid_response' ? {} : isPage) });
+  it.each<[string, GatewayAnswer, object]>([
+    ['under 200', page(200), { kind: 'transient', ...isPage }],
+    ['under 302', page(302), { kind: 'invalid_response' }],
+    ['under 400', page(400), { kind: 'refused', httpStatus: 400, ...isPage }],
+    ['under 503', page(503), { kind: 'transient', httpStatus: 503, ...isPage }],
+    ['by its media type', as('Rejected: ', 'TEXT/HTML; charset=utf-8'), { kind: 'transient', ...isPage }],
+    ['by its first sign', as('\uFEFF \r\n<html>', 'application/json'), { kind: 'transient', ...isPage }],
+    ['as XHTML', as('Rejected: ', 'application/xhtml+xml'), { kind: 'transient', ...isPage }],
+    ['when it is too long to be read', unread('too_large'), { kind: 'transient', ...isPage }],
+    ['when it is compressed', unread('encoded'), { kind: 'transient', ...isPage }],
+  ])('is known %s, and nothing of it is told', (_how, answer, expected) => {
+    const found = failure(answer);
+    expect(found).toMatchObject(expected);
     expect(JSON.stringify({ ...found, text: found.message, detail: found.detail, stack: found.stack })).not.toContain(
       CANARY,
     );
-  });
-
-  it.each<[string, string, AnswerHeaders]>([
-    ['by its media type', `Request rejected: ${CANARY}`, { 'content-type': 'TEXT/HTML; charset=utf-8' }],
-    ['by its first sign', `\uFEFF \r\n<html>${CANARY}`, { 'content-type': 'application/json' }],
-    ['as XHTML', `Request rejected: ${CANARY}`, { 'content-type': 'application/xhtml+xml' }],
-  ])('is known %s', (_how, page, headers) => {
-    expect(failure(anAnswer(text(page), { headers }))).toMatchObject({ kind: 'transient', ...isPage });
-  });
-
-  it.each(['too_large', 'encoded'] as const)('is known by its media type when it was not read: %s', (reason) => {
-    const answer = anAnswer({}, { headers: { 'content-type': 'text/html' } });
-    expect(failure({ ...answer, body: { kind: 'refused', reason } })).toMatchObject({ kind: 'transient', ...isPage });
   });
 
   it('is not the text of a helper request either', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller, Members, Route } from '../../egress/callers.js';
-import { orderRequest } from '../../sandbox/order-request.js';
-import { CREATE_ORDER, CREATE_PURCHASE, DATE } from '../../sandbox/payment-desk.js';
+import type { Caller, Route } from '../../egress/callers.js';
+import { orderRequest, purchaseRequest } from '../../sandbox/order-request.js';
+import { CREATE_ORDER, CREATE_PURCHASE } from '../../sandbox/payment-desk.js';
 
 const EVERY_MS = 40;
 
@@ -40,22 +40,11 @@ export class SteadyPayments {
   }
 
   async #pay(caller: Caller, route: Route, merchantRequestId: string): Promise<void> {
-    const members = route === 'clear' ? orderRequest({ merchantRequestId }) : this.#purchase(merchantRequestId);
+    const ids = { merchantRequestId };
+    const members = route === 'clear' ? orderRequest(ids) : purchaseRequest(this.#sealedCard, ids);
     const path = route === 'clear' ? CREATE_ORDER : CREATE_PURCHASE;
     const { status, code, text } = await caller.pay(route, members, { path });
     if (status !== 200 || code !== undefined || !text.includes(merchantRequestId))
       this.#failed.push(`${caller.form} ${route}: ${status} ${code ?? text}`);
-  }
-
-  #purchase(merchantRequestId: string): Members {
-    return {
-      merchantRequestId,
-      merchantId: 'terminal-1',
-      encryptedCardNumber: this.#sealedCard,
-      coinAmount: 12_500,
-      desiredThreeDSMode: 'MUST_NOT',
-      date: DATE,
-      customerData: { senderCustomerId: 'customer-1' },
-    };
   }
 }

@@ -129,14 +129,6 @@ describe('an alias session', () => {
       expect(found).toEqual([[deviceId, refreshToken]]);
     });
 
-    it('is the same on another replica, after a restart, and beside other clients', async () => {
-      const neighbour = await anAliasParty({ name: 'kiosk', merchant: 'kiosk', serviceCode: randomUUID() });
-      const replica = await withKeys([key], neighbour.client, party.client);
-      const [here, there] = [await given(sessions, party), await given(replica, party)];
-      expect(there).toEqual(here);
-      expect(replica.find(here.deviceId, here.refreshToken)).toBe(party.client);
-    });
-
     it('is the same whether the alias is configured in capitals or not', async () => {
       const loud = await anAliasParty({ serviceCode: SERVICE_CODE.toUpperCase() });
       const { deviceId, refreshToken } = await given(await withKeys([key], loud.client), loud);

@@ -75,16 +75,14 @@ describe('an exchange with the gateway', () => {
     if (answer.kind !== 'stream') throw new Error('the answer is whole');
     return answer.stream;
   };
-
-  it('is whole when it ends within the bound', async () => {
+  /** An answer of which nothing is held back. */
+  const streamed = async () => {
+    heldBytes = 0;
     const answer = send();
     wire.begins();
-    wire.answers(200, { 'content-type': 'text/plain' });
-    wire.sends('one ');
-    wire.sends('two');
-    wire.ends();
-    expect(await answer).toMatchObject({ status: 200, kind: 'whole', bytes: Buffer.from('one two') });
-  });
+    wire.answers(200);
+    return streamOf(await answer);
+  };
 
   it('passes over what comes before the answer', async () => {
     const answer = send();
@@ -113,11 +111,7 @@ describe('an exchange with the gateway', () => {
   });
 
   it('takes no more from the gateway than its reader takes', async () => {
-    heldBytes = 0;
-    const answer = send();
-    wire.begins();
-    wire.answers(200);
-    const stream = streamOf(await answer);
+    const stream = await streamed();
     wire.sends('a'.repeat(100_000));
     expect(wire.isPaused).toBe(true);
     const read = text(stream);
@@ -146,26 +140,6 @@ describe('an exchange with the gateway', () => {
       wire.fails(code);
       expect(await failureOf(answer)).toBe(expected);
     });
-
-    it('in the middle of a held answer is lost', async () => {
-      const answer = send();
-      wire.begins();
-      wire.answers(200);
-      wire.sends('half');
-      wire.fails('UND_ERR_SOCKET');
-      expect(await failureOf(answer)).toBe('answer_lost');
-    });
-
-    it('in the middle of a stream breaks the stream off, so that it does not look whole', async () => {
-      heldBytes = 0;
-      const answer = send();
-      wire.begins();
-      wire.answers(200);
-      const read = text(streamOf(await answer));
-      wire.sends('half');
-      wire.fails('UND_ERR_SOCKET');
-      expect(await failureOf(read)).toBe('answer_lost');
-    });
   });
 
   describe('whose time is over', () => {
@@ -189,11 +163,7 @@ describe('an exchange with the gateway', () => {
     });
 
     it('in the middle of a stream breaks it off', async () => {
-      heldBytes = 0;
-      const answer = send();
-      wire.begins();
-      wire.answers(200);
-      const failure = failureOf(text(streamOf(await answer)));
+      const failure = failureOf(text(await streamed()));
       wire.sends('drip');
       await clock.advance(TIMEOUT_MS);
       expect(await failure).toBe('answer_late');
@@ -210,11 +180,7 @@ describe('an exchange with the gateway', () => {
   });
 
   it('ends with the connection when nobody reads its stream to the end', async () => {
-    heldBytes = 0;
-    const answer = send();
-    wire.begins();
-    wire.answers(200);
-    streamOf(await answer).destroy();
+    (await streamed()).destroy();
     await clock.settle();
     expect(wire.aborted).toHaveLength(1);
   });

@@ -28,33 +28,6 @@ describe('the attempts of an operation', () => {
   });
 });
 
-describe('a card', () => {
-  it.each(['4111111111111111', '5555555555554444', '4222222222222', '6304000000000000000'])(
-    'is taken: %s',
-    (number) => {
-      expect(readCard(number)).toMatchObject({ conduct: 'pays' });
-    },
-  );
-
-  it.each([
-    ['a wrong check digit', '4111111111111112'],
-    ['twelve digits', '411111111111'],
-    ['twenty digits', '41111111111111111111'],
-    ['blanks', '4111 1111 1111 1111'],
-    ['nothing', ''],
-  ])('is refused with %s', (_name, number) => {
-    expect(() => readCard(number)).toThrow('b_invalid_pan_format');
-  });
-
-  it('has expiry and security code written as in the published example', () => {
-    for (const written of ['2503111', '29121234']) expect(() => demandCardData(written)).not.toThrow();
-  });
-
-  it.each(['2513111', '2500111', '250311', '25031', '03/25 111', ''])('has no such data as "%s"', (written) => {
-    expect(() => demandCardData(written)).toThrow('b_validation_card_expiration_date_and_security_code');
-  });
-});
-
 const operation = (merchantRequestId: string): PaymentOperation =>
   newOperation(
     { type: 'REFUND', merchant: 'shop', merchantId: 'terminal-1', merchantRequestId, coinAmount: 1, status: 'PENDING' },
@@ -116,35 +89,41 @@ describe('an operation, as reported', () => {
   });
 });
 
-describe('members of payment requests', () => {
-  it.each([
-    '2022-11-11 11:58:41.56+00:00',
-    '2022-11-11 11:58:41+02:00',
-    '2022-11-11T11:58:41.123456Z',
-    '2022-11-11 11:58:41 +0200',
-  ])('take the date %s', (date) => {
-    expect(sendingDate(date, 'date')).toBe(date);
+describe('what a payment request says', () => {
+  const number = (value: unknown): unknown => readCard(value as string).conduct;
+  const cardData = (value: unknown): unknown => demandCardData(value as string);
+  const date = (value: unknown): unknown => sendingDate(value, 'date') === value;
+  const amount = (value: unknown): unknown => amountOrText(value, 'coinAmount');
+  const isOn = (value: unknown): unknown => switchOrText(value, 'notificationEncryption');
+
+  it.each<[string, (value: unknown) => unknown, readonly unknown[], unknown]>([
+    ['a card', number, ['4111111111111111', '5555555555554444', '4222222222222', '6304000000000000000'], 'pays'],
+    ['expiry and security code', cardData, ['2503111', '29121234'], undefined],
+    [
+      'a date',
+      date,
+      ['2022-11-11 11:58:41.56+00:00', '2022-11-11T11:58:41.123456Z', '2022-11-11 11:58:41 +0200'],
+      true,
+    ],
+    ['an amount', amount, [100, '100'], 100],
+    ['a switch that is on', isOn, [true, 'true', 'TRUE'], true],
+    ['a switch that is off', isOn, [false, 'no'], false],
+  ])('is taken as %s', (...[, read, values, expected]) => {
+    expect(values.map(read)).toEqual(values.map(() => expected));
   });
 
-  it.each(['2022-11-11', '11.11.2022 11:58', 'now', 1_668_167_921])('take no such date as %p', (date) => {
-    expect(() => sendingDate(date, 'date')).toThrow('date must be a moment');
-  });
-
-  it.each([[100], ['100']])('take an amount as %p', (value) => {
-    expect(amountOrText(value, 'coinAmount')).toBe(100);
-  });
-
-  it.each([['0'], ['1.5'], ['-1'], [''], [null], ['1e3']])('take no such amount as %p', (value) => {
-    expect(() => amountOrText(value, 'coinAmount')).toThrow('coinAmount must be a whole number');
-  });
-
-  it.each([
-    [true, true],
-    ['true', true],
-    ['TRUE', true],
-    ['no', false],
-    [false, false],
-  ])('take %p as %p', (value, expected) => {
-    expect(switchOrText(value, 'notificationEncryption')).toBe(expected);
+  const PANS = ['4111111111111112', '411111111111', '41111111111111111111', '4111 1111 1111 1111', ''];
+  it.each<[string, (value: unknown) => unknown, readonly unknown[], string]>([
+    ['card', number, PANS, 'b_invalid_pan_format'],
+    [
+      'expiry and security code',
+      cardData,
+      ['2513111', '2500111', '250311', '25031', '03/25 111', ''],
+      'b_validation_card_expiration_date_and_security_code',
+    ],
+    ['date', date, ['2022-11-11', '11.11.2022 11:58', 'now', 1_668_167_921], 'date must be a moment'],
+    ['amount', amount, ['0', '1.5', '-1', '', null, '1e3'], 'coinAmount must be a whole number'],
+  ])('is not taken as %s', (...[, read, values, says]) => {
+    for (const value of values) expect(() => read(value)).toThrow(says);
   });
 });
