@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describeWith, endedAfterEach, eventually } from '#libs/testing';
-import { HsmBroker } from './hsm-broker.js';
+import type { WatchedReplicas } from '../observability/watched-replicas.js';
+import { decrypt, endHsmBroker, processOf, sessionOf, startHsmBroker } from './hsm-broker.js';
 import { pkcs11js, privateJwkOn, SoftToken } from './soft-token.js';
 
 const started = endedAfterEach();
@@ -22,20 +23,20 @@ const mapsOf = (pid: number): Promise<string> => readFile(`/proc/${pid}/maps`, '
 async function looked(
   keyFile: string,
   token?: SoftToken,
-): Promise<{ readonly broker: HsmBroker; readonly snapshot: Buffer }> {
+): Promise<{ readonly broker: WatchedReplicas; readonly snapshot: Buffer }> {
   const folder = started.add(await mkdtemp(join(tmpdir(), 'heap-')), (it) => rm(it, { recursive: true }));
   const environment = {
     ...{ NODE_OPTIONS: `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}` },
     ...token?.environment,
   };
-  const setUp = { privateJwk, keyFiles: [keyFile], environment, ...(token && { module: token.module }) };
-  const broker = started.add(await HsmBroker.start(setUp), (it) => it.end());
-  const opened = await Promise.all(Array.from({ length: 100 }, () => broker.decrypt('payload')));
+  const setUp = { privateJwk, keyFile, environment, ...(token && { module: token.module }) };
+  const broker = started.add(await startHsmBroker(setUp), endHsmBroker);
+  const opened = await Promise.all(Array.from({ length: 100 }, () => decrypt(broker, 'payload')));
   expect(opened.filter(({ status }) => status !== 200)).toEqual([]);
-  broker.process.signal('SIGUSR2');
+  processOf(broker).signal('SIGUSR2');
   await eventually(async () => (await readdir(folder)).length === 1);
   // It does nothing else while it writes: once it answers again, the snapshot is whole.
-  expect((await broker.session()).status).toBe(200);
+  expect((await sessionOf(broker)).status).toBe(200);
   const [name = ''] = await readdir(folder);
   const snapshot = await readFile(join(folder, name));
   expect(snapshot.includes(privateJwk['x'] ?? '')).toBe(true);
@@ -52,8 +53,8 @@ describeWith(['linux', 'softhsm', pkcs11js], 'the memory of a broker whose key i
     const { broker, snapshot } = await looked(token.keyFile('shop', privateJwk), token);
     expect(foundIn(snapshot)).toEqual([]);
     const library = basename(token.module);
-    const children = broker.process.children();
-    expect(await mapsOf(broker.process.pid)).not.toContain(library);
+    const children = processOf(broker).children();
+    expect(await mapsOf(processOf(broker).pid)).not.toContain(library);
     expect(await Promise.all(children.map(mapsOf))).toEqual([expect.stringContaining(library)]);
   });
 });
@@ -62,6 +63,6 @@ describeWith('linux', 'the memory of a broker whose key is in a file', () => {
   it('holds no private scalar on the heap, and starts no child', async () => {
     const { broker, snapshot } = await looked(JSON.stringify(privateJwk));
     expect(foundIn(snapshot)).toEqual([]);
-    expect(broker.process.children()).toEqual([]);
+    expect(processOf(broker).children()).toEqual([]);
   });
 });
