@@ -67,15 +67,6 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     expect(dashboard.data).toEqual({ 'session-broker.json': text });
   });
 
-  it.each(['session-broker', 'session-egress'])('asks %s how it is where that is answered', (name) => {
-    const [container] = podOf(withEgress, name).containers;
-    const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
-    const port = 'management';
-    expect(probes.map((probe) => probe?.httpGet)).toEqual(
-      ['/livez', '/livez', '/readyz'].map((path) => ({ path, port })),
-    );
-  });
-
   it('leaves the number of pods to the autoscaler, where there is one', () => {
     const [scaler] = ofKind(withEgress, 'HorizontalPodAutoscaler');
     expect(scaler?.spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name: 'session-broker' });

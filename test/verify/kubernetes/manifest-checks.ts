@@ -230,11 +230,14 @@ function expectInstalled(manifests: readonly Manifest[], program: Program): void
   const { name, api, management } = program;
   const deployment = named(manifests, 'Deployment', name);
   const pod = deployment.spec.template.spec;
-  const { ports, lifecycle } = pod.containers[0]!;
+  const { ports, lifecycle, startupProbe, livenessProbe, readinessProbe } = pod.containers[0]!;
   expect(ports).toMatchObject([
     { name: 'api', containerPort: api.port },
     { name: 'management', containerPort: management.port },
   ]);
+  expect([startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet)).toEqual(
+    ['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'management' })),
+  );
   // Both IP families.
   expect([api.host, management.host]).toEqual(['::', '::']);
   expectFiles(manifests, pod, program.reads);
