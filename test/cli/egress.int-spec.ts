@@ -128,17 +128,6 @@ describe('doctor: an egress', () => {
     expect(code).toBe(2);
   });
 
-  it('is told when what answers at the address of the broker is none', async () => {
-    const server = await LoopbackServer.http((_request, response) => void response.end('<html>'));
-    closers.push(() => server.close());
-    await configure({ brokerUrl: `http://127.0.0.1:${server.port}` });
-    const { code, check } = await doctor();
-    expect(messagesOf(check('broker.access'), 'fault')).toEqual([
-      `127.0.0.1:${server.port}: the answer is not of a broker [HTTP 200]`,
-    ]);
-    expect(code).toBe(2);
-  });
-
   it('needs a broker whose certificate it trusts', async () => {
     const authority = new TestAuthority();
     const server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), (_request, response) => {

@@ -22,7 +22,6 @@ async function sandbox(): Promise<RunningSandbox> {
   return running;
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' };
 const NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'];
 
 describe('doctor: a gateway that is there', () => {
@@ -40,30 +39,6 @@ describe('doctor: a gateway that is there', () => {
     expect(code).toBe(0);
     expect(JSON.parse(text)).toMatchObject({ ok: true, exitCode: 0, summary: { failed: 0, not_run: 0 } });
     expect((await calls()).calls.filter(({ operation }) => operation === 'authorize')).toEqual([]);
-  });
-});
-
-describe('doctor: an address that may be wrong', () => {
-  it('may be that of another service: a refusal without a code of the gateway', async () => {
-    const other = await LoopbackServer.http((_request, response) => void response.writeHead(401, JSON_TYPE).end('{}'));
-    closers.push(() => other.close());
-    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${other.port}` }]);
-    const { code, check } = await examined.doctor('--create-session');
-    expect(JSON.stringify(check('session.create'))).toContain('what answers does not look like the gateway');
-    expect(code).toBe(4);
-  });
-
-  it('is said to be wrong, and named, once a create call has found nothing there', async () => {
-    const { url } = await sandbox();
-    await examined.configure([{ gatewayUrl: `${url}/session` }]);
-    const { code, check } = await examined.doctor('--create-session');
-    expect(check('session.create').findings).toMatchObject([
-      {
-        message: expect.stringMatching(/^gateway\.baseUrl is probably wrong, .* \(HTTP 404, b_service_unavailable\)/),
-        remedy: expect.stringContaining(`this call went to ${url}/session/api-gateway/authorize_virtual_device`),
-      },
-    ]);
-    expect(code).toBe(4);
   });
 });
 
@@ -154,12 +129,6 @@ describe('doctor --echo-url', () => {
     expect(check('gateway.address')).toMatchObject({ status: 'failed', findings: [{ faultClass: 'invalidAnswer' }] });
     expect(text).not.toContain(MARKER);
     expect(asked).toHaveLength(1);
-  });
-
-  it('asks an echo without TLS for a production gateway, too: it is told nothing', async () => {
-    await examined.configure([{ gatewayUrl: 'https://127.0.0.1:1', environment: 'production' }]);
-    answer = (response) => response.end('203.0.113.7');
-    expect((await ask()).check('gateway.address').status).toBe('passed');
   });
 
   it('goes by the proxy of the gateway calls, and by no other way', async () => {

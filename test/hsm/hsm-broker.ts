@@ -1,13 +1,13 @@
 import { fail } from 'node:assert/strict';
 import { importPaymentKey, sealJwe } from '#libs/jwe';
 import type { ProgramProcess } from '../e2e/program-process.js';
-import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+import { WatchedReplicas } from '../observability/watched-replicas.js';
 
-interface HsmBrokerSetUp {
+interface SetUp {
   readonly privateJwk: Readonly<Record<string, string>>;
-  /** The content of the merchant's key files, newest first. */
-  readonly keyFiles: readonly string[];
-  /** The module that they name, if any. */
+  /** The content of the merchant's key file. */
+  readonly keyFile: string;
+  /** The module that it names, if any. */
   readonly module?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly lifetimeMs?: number;
@@ -19,60 +19,30 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A broker as a process, whose client key may be in a token. */
-export class HsmBroker {
-  readonly #watched: WatchedReplicas;
-  readonly #broker: Replica;
+/** A broker as a process, with the merchant `shop`, whose client key may be in a token. */
+export function startHsmBroker({ keyFile, module, environment = {}, ...own }: SetUp): Promise<WatchedReplicas> {
+  const shop = { id: 'shop', lifetimeMs: 60_000, timeout: '1s', required: true, keyFiles: [keyFile], ...own };
+  const sections = { pkcs11: { modules: module === undefined ? [] : [module] } };
+  return WatchedReplicas.alone([shop], { environment, sections });
+}
 
-  static async start({ module, environment = {}, lifetimeMs = 60_000, ...keys }: HsmBrokerSetUp): Promise<HsmBroker> {
-    const shop = { id: 'shop', lifetimeMs, timeout: '1s', required: true, ...keys };
-    const sections = { pkcs11: { modules: module === undefined ? [] : [module] } };
-    return new HsmBroker(await WatchedReplicas.alone([shop], { environment, sections }));
-  }
+export async function endHsmBroker(broker: WatchedReplicas): Promise<void> {
+  processOf(broker).signal('SIGTERM');
+  await processOf(broker).ended;
+  await broker.stop();
+}
 
-  private constructor(watched: WatchedReplicas) {
-    this.#watched = watched;
-    this.#broker = watched.replicas[0] ?? fail('it has not been started');
-  }
+export const processOf = ({ replicas }: WatchedReplicas): ProgramProcess =>
+  (replicas[0] ?? fail('it has not been started')).process;
 
-  get process(): ProgramProcess {
-    return this.#broker.process;
-  }
+export const sessionOf = async (broker: WatchedReplicas): Promise<Answer> =>
+  answerOf(await broker.ask('shop', '/session', {}));
 
-  async session(): Promise<Answer> {
-    return answerOf(await this.#watched.ask('shop', '/session', {}));
-  }
-
-  generation(): Promise<number> {
-    return this.#watched.generationOf('shop');
-  }
-
-  /** What the broker shows about the merchant. */
-  async merchant(): Promise<Readonly<Record<string, unknown>>> {
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    const answer = await fetch(`${this.#broker.url}/v1/merchants`, { headers });
-    const { merchants } = (await answer.json()) as { merchants: Record<string, unknown>[] };
-    return merchants[0] ?? {};
-  }
-
-  /** What the gateway seals to the merchant, opened by the broker. */
-  async decrypt(plaintext: string): Promise<Answer> {
-    const { d: _private, ...publicJwk } = this.#watched.privateJwks[0] ?? fail('there is no key');
-    const jwe = await sealJwe(Buffer.from(plaintext), await importPaymentKey(publicJwk));
-    const body = JSON.stringify({ jwe });
-    return answerOf(await this.#watched.ask('shop', '/payloads/decrypt', { method: 'POST', body }));
-  }
-
-  /** Create calls that the gateway has received. */
-  createCalls(): Promise<number> {
-    return this.#watched.createCalls();
-  }
-
-  async end(): Promise<void> {
-    this.process.signal('SIGTERM');
-    await this.process.ended;
-    await this.#watched.stop();
-  }
+/** What the gateway seals to the merchant, opened by the broker. */
+export async function decrypt(broker: WatchedReplicas, plaintext: string): Promise<Answer> {
+  const { d: _private, ...publicJwk } = broker.privateJwks[0] ?? fail('there is no key');
+  const jwe = await sealJwe(Buffer.from(plaintext), await importPaymentKey(publicJwk));
+  return answerOf(await broker.ask('shop', '/payloads/decrypt', { method: 'POST', body: JSON.stringify({ jwe }) }));
 }
 
 async function answerOf(response: Response): Promise<Answer> {

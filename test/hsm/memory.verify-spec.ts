@@ -2,7 +2,8 @@ import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, endedAfterEach, eventually } from '#libs/testing';
-import { HsmBroker } from './hsm-broker.js';
+import type { WatchedReplicas } from '../observability/watched-replicas.js';
+import { decrypt, endHsmBroker, processOf, sessionOf, startHsmBroker } from './hsm-broker.js';
 import { formsOf, foundIn, foundInMemory } from './memory-search.js';
 import { pkcs11js, privateJwkOn, SoftToken } from './soft-token.js';
 
@@ -14,12 +15,12 @@ const privateJwk = privateJwkOn('P-384');
 const forms = formsOf(Buffer.from(privateJwk['d'] ?? '', 'base64url'));
 
 /** Reads and openings without a pause, until told to stop. */
-function load(broker: HsmBroker): { readonly done: () => number; readonly stop: () => Promise<void> } {
+function load(broker: WatchedReplicas): { readonly done: () => number; readonly stop: () => Promise<void> } {
   let [done, isRunning] = [0, true];
   const worker = async (): Promise<void> => {
     while (isRunning) {
-      const opened = await broker.decrypt('payload');
-      if (opened.status === 200 && (await broker.session()).status === 200) done += 1;
+      const opened = await decrypt(broker, 'payload');
+      if (opened.status === 200 && (await sessionOf(broker)).status === 200) done += 1;
     }
   };
   const workers = Array.from({ length: WORKERS }, worker);
@@ -52,17 +53,17 @@ async function dumped(
   const folder = started.add(await mkdtemp(join(tmpdir(), 'heap-')), (it) => rm(it, { recursive: true }));
   const flags = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`;
   const broker = started.add(
-    await HsmBroker.start({
+    await startHsmBroker({
       privateJwk,
-      keyFiles: [keyFile],
+      keyFile,
       ...(token && { module: token.module }),
       environment: { NODE_OPTIONS: flags, ...token?.environment },
     }),
-    (it) => it.end(),
+    endHsmBroker,
   );
   const working = load(broker);
   await eventually(() => working.done() > 100);
-  broker.process.signal('SIGUSR2');
+  processOf(broker).signal('SIGUSR2');
   let file = '';
   await eventually(async () => {
     const [name] = (await readdir(folder)).filter((each) => each.endsWith('.heapsnapshot'));
@@ -72,9 +73,9 @@ async function dumped(
   const snapshot = await readFile(file);
   const doneBefore = working.done();
   await eventually(() => working.done() > doneBefore + 20);
-  const inMemory = foundInMemory(broker.process.pid, forms);
+  const inMemory = foundInMemory(processOf(broker).pid, forms);
   await working.stop();
-  return { snapshot, inMemory, children: broker.process.children().length };
+  return { snapshot, inMemory, children: processOf(broker).children().length };
 }
 
 describeWith(['linux', 'softhsm', pkcs11js], 'the memory of a broker under load whose key is in a token', () => {

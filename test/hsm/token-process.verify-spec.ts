@@ -41,12 +41,6 @@ describeWith(['softhsm', pkcs11js], 'a key in a token', () => {
     expect(secret.equals(await processOf().derive(reference('shop'), point))).toBe(true);
   });
 
-  it('is told to stay in the token, or not', async () => {
-    await token.keep({ label: 'loose', privateJwk: KEY, extractable: true });
-    const { extractable } = await processOf().inspect(reference('loose'));
-    expect(extractable).toBe(true);
-  });
-
   it('is asked for many agreements at once, and each gets its own', async () => {
     const asked = processOf();
     const own = createECDH('secp384r1');

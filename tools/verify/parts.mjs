@@ -102,8 +102,8 @@ export const parts = [
       needs: 'the registry of packages, if the lock file has changed since',
     },
   ),
-  suites('rules', 'each rule of lint and of imports refuses what it is for, and a run of tests what it may not leave', {
-    of: ['verify/architecture/', 'machine/'],
+  suites('rules', 'each rule of lint and of imports refuses what it is for', {
+    of: ['verify/architecture/'],
     packages: true,
     seconds: 6,
   }),

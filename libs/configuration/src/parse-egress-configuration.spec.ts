@@ -155,25 +155,4 @@ describe('a configuration of an egress', () => {
     expect(warnings({ listen: { host: '0.0.0.0', tls }, ...broker({ tokenFile: 'token' }) })).toEqual([]);
     expect(warnings({ listen: { host: '::1' } })).toEqual([]);
   });
-
-  it('names files, with what they hold', () => {
-    const { files } = parse({
-      listen,
-      broker: { url: 'https://broker.example', tokenFile: 'token', tls: { caFile: 'ca.pem', ...tls } },
-      aliasKeyFiles,
-      clients: [shop({ serviceCodeAliasFile: 'alias', publicKeyFile: 'k' })],
-    });
-    expect(files.map(({ path, content }) => `${path} ${content}`)).toEqual([
-      'egress.listen.tls.certFile certificates',
-      'egress.listen.tls.keyFile secret',
-      'egress.listen.tls.clientCaFile certificates',
-      'egress.broker.tokenFile secret',
-      'egress.broker.tls.caFile certificates',
-      'egress.broker.tls.certFile certificates',
-      'egress.broker.tls.keyFile secret',
-      'egress.aliasKeyFiles[0] secret',
-      'egress.clients[0].publicKeyFile public',
-      'egress.clients[0].serviceCodeAliasFile secret',
-    ]);
-  });
 });

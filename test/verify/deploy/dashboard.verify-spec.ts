@@ -37,12 +37,6 @@ describe('the dashboard', () => {
       if (/\b(merchant|instance|job)\b/.test(labels)) expect(labels).toMatch(/\bcluster, namespace\b/);
   });
 
-  it.each(panels.filter(({ type }) => type === 'stat'))('$title says by its colour what its value means', (panel) => {
-    const { steps = [] } = panel.fieldConfig?.defaults.thresholds ?? {};
-    expect(steps[0]?.value).toBeNull();
-    expect(new Set(steps.map(({ color }) => color)).size).toBeGreaterThan(1);
-  });
-
   it.each(['Worst condition', 'Condition, worst first'])(
     '%s has a word for each condition, the worst last',
     (title) => {
@@ -51,10 +45,6 @@ describe('the dashboard', () => {
       expect(Object.values(options).map(({ text }) => text)).toEqual(merchantConditions.toReversed());
     },
   );
-
-  it('has no link that leads nowhere', () => {
-    for (const [, url] of JSON.stringify(board).matchAll(/"url":"([^"]*)"/g)) expect(url).toMatch(/^https:/);
-  });
 
   it.each(queries)(
     '$title takes rates over the interval of the screen, and counters only in rates: $expr',

@@ -163,14 +163,6 @@ describeWith(['linux', 'git'], 'a release', () => {
     }
   });
 
-  it('has an image from which the programs run', async () => {
-    const app = join(folder, 'app');
-    await mkdir(app);
-    await run('tar', ['-xzf', join(out, image), '-C', app]);
-    const { stdout } = await run(process.execPath, ['dist/programs/cli.js', '--help'], { cwd: app });
-    expect(stdout).toContain('doctor');
-  });
-
   describeWith(kubernetesPrograms, 'its chart', () => {
     it('renders the broker of this version, and refuses a value that it does not know', () => {
       const values = join(root, 'deploy/kubernetes/production/values.yaml');

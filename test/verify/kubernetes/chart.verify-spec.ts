@@ -1,7 +1,7 @@
 import { describeWith } from '#libs/testing';
-import { allChecks } from './all-checks.js';
 import { chart, options, template, valuesOf } from './intents.js';
 import { kubernetesPrograms, run } from './kubernetes-programs.js';
+import { allChecks } from './manifest-checks.js';
 import { named, ofKind } from './manifests.js';
 import { strictFaults } from './schema-checks.js';
 
@@ -172,8 +172,8 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       expect(dashboard.metadata.annotations).toEqual({ grafana_folder: 'Payments' });
     });
 
-    it.each(['hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
-      expect(allChecks[check]?.(rendered)).toEqual([]);
+    it.each(['hardening', 'network', 'environment'] as const)('is without a fault of its %s', (check) => {
+      allChecks[check](rendered);
     });
 
     describeWith('schemas', 'by strict schemas', () => {

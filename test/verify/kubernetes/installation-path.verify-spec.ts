@@ -25,13 +25,12 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
   let clone: string;
   const line = (what: RegExp): string => commands.find((command) => what.test(command)) ?? '';
   /** By the line of the page, in a folder of the test. */
-  async function init(): Promise<readonly [code: number, said: string]> {
+  async function init(): Promise<void> {
     const [, , ...words] = line(/^npx session-broker init/).split(' ');
-    let said = '';
-    const say = (text: string): void => void (said += text);
+    const say = (): void => undefined;
     const context = { environment: {}, signal: new AbortController().signal, clock: new FakeClock() };
     const args = words.map((word) => (word.startsWith('../') ? join(clone, word) : word));
-    return [await runCli(args, { ...context, terminal: { out: say, err: say } }), said];
+    expect(await runCli(args, { ...context, terminal: { out: say, err: say } })).toBe(0);
   }
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'installation-'));
@@ -49,21 +48,6 @@ describeWith(kubernetesPrograms, 'the steps from nothing to a broker that serves
     const isTest = ({ metadata: { annotations = {} } }: Manifest): boolean => 'helm.sh/hook' in annotations;
     const rendered = parsed(runLine(applied, clone)).filter((one) => !isTest(one));
     expect(objects(rendered)).toEqual(objects(production));
-  });
-
-  it('find each thing that was not replaced, and nothing when all of it was', async () => {
-    const [, found] = await init();
-    const places = ['192.0.2.0', '203.0.113.0', 'gateway.example', 'registry.example'];
-    expect(places.filter((place) => !found.includes(place))).toEqual([]);
-    for (const file of ['values.yaml', 'broker.yaml'].map((name) => join(clone, '../shop', name))) {
-      const text = readFileSync(file, 'utf8');
-      writeFileSync(
-        file,
-        text.replaceAll(/(192\.0\.2|203\.0\.113)\.0/g, '10.1.0.0').replaceAll('.example', '.internal'),
-      );
-    }
-    const [code, left] = await init();
-    expect([code, left]).toEqual([0, expect.stringContaining('Nothing is left')]);
   });
 
   it('know Redis by the user and the prefix of the line that makes the user', () => {

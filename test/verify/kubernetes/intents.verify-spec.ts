@@ -3,9 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeWith } from '#libs/testing';
-import { allChecks } from './all-checks.js';
-import { configurationOf } from './broker-checks.js';
-import { egressConfigurationOf } from './egress-checks.js';
+import {
+  allChecks,
+  brokerConfigurationOf,
+  egressConfigurationOf,
+  expectFiles,
+  filesNamedBy,
+  podOf,
+} from './manifest-checks.js';
 import {
   folder,
   type Manifest,
@@ -19,13 +24,8 @@ import {
 } from './manifests.js';
 import { kubernetesPrograms } from './kubernetes-programs.js';
 import { page } from './page-blocks.js';
-import { fileFaults, filesNamedBy } from './program-checks.js';
 import { strictFaults } from './schema-checks.js';
 import { INTENTS, renderIntents, template, valuesOf, writtenManifests } from './intents.js';
-
-function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
-  return named(manifests, 'Deployment', deployment).spec.template.spec;
-}
 
 describeWith(kubernetesPrograms, 'what `npm run manifests` writes', () => {
   it.each(Object.entries(writtenManifests()))('is what the chart renders: %s', (file, text) => {
@@ -53,8 +53,8 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
   const withEgress = intents['production, with every option'];
 
   describe.each(INTENTS)('%s', (name) => {
-    it.each(Object.entries(allChecks))('is without a fault of its %s', (_check, faultsOf) => {
-      expect(faultsOf(intents[name])).toEqual([]);
+    it.each(Object.entries(allChecks))('is without a fault of its %s', (_check, expectRight) => {
+      expectRight(intents[name]);
     });
   });
 
@@ -65,15 +65,6 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     expect(dashboard.metadata.labels).toMatchObject({ grafana_dashboard: '1' });
     const text = readFileSync(join(root, 'deploy/grafana/dashboards/session-broker.json'), 'utf8');
     expect(dashboard.data).toEqual({ 'session-broker.json': text });
-  });
-
-  it.each(['session-broker', 'session-egress'])('asks %s how it is where that is answered', (name) => {
-    const [container] = podOf(withEgress, name).containers;
-    const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
-    const port = 'management';
-    expect(probes.map((probe) => probe?.httpGet)).toEqual(
-      ['/livez', '/livez', '/readyz'].map((path) => ({ path, port })),
-    );
   });
 
   it('leaves the number of pods to the autoscaler, where there is one', () => {
@@ -105,8 +96,8 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
 
   describe('the example of a consumer', () => {
     it('is without a fault', () => {
-      const held = ['wiring', 'hardening'];
-      expect(held.flatMap((name) => allChecks[name]?.(consumer) ?? [`${name} is no check`])).toEqual([]);
+      allChecks.wiring(consumer);
+      allChecks.hardening(consumer);
     });
 
     it('is let in by the labels of its pod and of its namespace', () => {
@@ -153,7 +144,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     it('has the token that the production accepts: its audience, and the name of its account', () => {
       const { volumes = [], serviceAccountName = 'nobody', containers } = podOf(consumer, 'checkout');
       const tokens = volumes.flatMap(({ projected }) => projected?.sources.map((one) => one.serviceAccountToken) ?? []);
-      const { auth } = configurationOf(production, podOf(production, 'session-broker').containers);
+      const { auth } = brokerConfigurationOf(production);
       expect(tokens).toEqual([expect.objectContaining({ audience: auth.jwt?.audience, path: 'token' })]);
       expect(auth.policies.map(({ caller }) => caller)).toContain(`system:serviceaccount:shop:${serviceAccountName}`);
       const variables = containers.flatMap(({ env = [] }) => env);
@@ -167,7 +158,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
   describe('the person on call', () => {
     const runbooks = readFileSync(join(root, 'docs/runbooks/README.md'), 'utf8');
     const mayRenew = (manifests: readonly Manifest[]): readonly string[] =>
-      configurationOf(manifests, podOf(manifests, 'session-broker').containers)
+      brokerConfigurationOf(manifests)
         .auth.policies.filter(({ allow }) =>
           ['session:read', 'session:renew'].every((it) => allow.includes(it as never)),
         )
@@ -178,7 +169,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
         /kubectl -n (\S+) create token (\S+) --audience (\S+) \|/.exec(runbooks) ?? [];
       expect(mayRenew(production)).toEqual([`system:serviceaccount:${namespace}:${account}`]);
       expect(named(production, 'ServiceAccount', account).metadata.namespace).toBe(namespace);
-      const { auth, http } = configurationOf(production, podOf(production, 'session-broker').containers);
+      const { auth, http } = brokerConfigurationOf(production);
       expect(audience).toBe(auth.jwt?.audience);
       expect(runbooks).toContain(` --url http://127.0.0.1:${http.port} --token-file /dev/stdin`);
     });
@@ -269,9 +260,10 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     const configuration = egressConfigurationOf(named(sidecar, 'ConfigMap', 'plugin-egress'), egress!);
 
     it('is without a fault', () => {
-      const held = ['wiring', 'hardening', 'environment'];
-      expect(held.flatMap((name) => allChecks[name]?.(sidecar) ?? [`${name} is no check`])).toEqual([]);
-      expect(fileFaults(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml'])).toEqual([]);
+      allChecks.wiring(sidecar);
+      allChecks.hardening(sidecar);
+      allChecks.environment(sidecar);
+      expectFiles(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml']);
     });
 
     it('runs for as long as the plug-in, which reaches it at the base URL that it is given', () => {
@@ -297,7 +289,7 @@ describeWith(kubernetesPrograms, 'what is installed for each intent', () => {
     it('may read sessions, by the labels of its pod and by the account that the broker knows', () => {
       const labels = { 'session-broker/consumer': 'true' };
       expect(named(sidecar, 'Deployment', 'plugin').spec.template.metadata.labels).toMatchObject(labels);
-      const { auth } = configurationOf(withEgress, podOf(withEgress, 'session-broker').containers);
+      const { auth } = brokerConfigurationOf(withEgress);
       const caller = `system:serviceaccount:shop:${String(pod.serviceAccountName)}`;
       const policy = auth.policies.find((one) => one.caller === caller);
       expect(policy?.allow).toEqual(['session:read', 'session:reject', 'payload:decrypt']);

@@ -31,15 +31,12 @@ export interface NetworkRule {
 }
 interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string | number };
-  readonly tcpSocket?: { readonly port: string | number };
 }
 export interface Container {
   readonly name: string;
   readonly image: string;
   readonly restartPolicy?: string;
-  readonly imagePullPolicy?: string;
-  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
-  readonly envFrom?: readonly object[];
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
@@ -50,7 +47,6 @@ export interface Container {
   readonly volumeMounts?: readonly {
     readonly name: string;
     readonly mountPath: string;
-    readonly subPath?: string;
     readonly readOnly?: boolean;
   }[];
 }
@@ -61,7 +57,6 @@ export interface Volume {
   readonly name: string;
   readonly configMap?: Items & { readonly name: string };
   readonly secret?: Items & { readonly secretName: string };
-  readonly emptyDir?: object;
   readonly projected?: {
     readonly sources: readonly {
       readonly serviceAccountToken?: { readonly path: string; readonly audience?: string };
@@ -72,16 +67,10 @@ export interface Volume {
 }
 export interface PodSpec {
   readonly serviceAccountName?: string;
-  readonly automountServiceAccountToken?: boolean;
-  readonly enableServiceLinks?: boolean;
   readonly restartPolicy?: string;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Readonly<Record<string, unknown>>;
-  readonly topologySpreadConstraints?: readonly {
-    readonly topologyKey: string;
-    readonly labelSelector: Selector;
-    readonly matchLabelKeys?: readonly string[];
-  }[];
+  readonly topologySpreadConstraints?: readonly object[];
   /** Those that are always restarted run alongside the others. */
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
@@ -179,10 +168,6 @@ export function replicasOf(manifests: readonly Manifest[], { metadata, spec: { r
 
 export function containersOf({ initContainers = [], containers }: PodSpec): readonly Container[] {
   return [...initContainers, ...containers];
-}
-
-export function portNames({ spec }: Manifest): readonly string[] {
-  return containersOf(spec.template.spec).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
 }
 
 /** Objects that are left to others, with their keys: docs/kubernetes.md says that these have to be made. */

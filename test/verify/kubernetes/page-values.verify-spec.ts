@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeWith } from '#libs/testing';
-import { allChecks } from './all-checks.js';
-import { egressConfigurationOf } from './egress-checks.js';
 import { chart, renderIntents, template, type Values, valuesOf } from './intents.js';
 import { kubernetesPrograms, root, runLine } from './kubernetes-programs.js';
+import { allChecks, egressConfigurationOf, filesNamedBy } from './manifest-checks.js';
 import { folder, type Manifest, named, ofKind, parsed, render } from './manifests.js';
 import { blockOf, blocksOf, page, sectionOf } from './page-blocks.js';
-import { filesNamedBy } from './program-checks.js';
 
 const ofChart = (values: object, intent = 'production'): readonly Manifest[] =>
   template('session-broker', [valuesOf(intent)], [values as Values]);
@@ -44,7 +42,7 @@ describeWith(kubernetesPrograms, 'what docs/kubernetes.md has its readers set', 
     );
     writeFileSync(join(own, 'broker.yaml'), text);
     const manifests = render(own);
-    expect(Object.values(allChecks).flatMap((faultsOf) => faultsOf(manifests))).toEqual([]);
+    for (const expectRight of Object.values(allChecks)) expectRight(manifests);
     expect(manifests).toHaveLength(intents.production.length);
     expect(named(manifests, 'ConfigMap', 'session-broker').data).toEqual({ 'broker.yaml': text });
     expect(named(manifests, 'Deployment', 'session-broker').spec.template.spec.containers).toMatchObject([

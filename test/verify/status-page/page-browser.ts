@@ -33,17 +33,17 @@ export async function openBrowser(): Promise<Browser> {
 interface PageOptions extends BrowserContextOptions {
   /** Gets the page before it is loaded. */
   readonly prepare?: (page: Page) => Promise<void>;
+  /** What shows that it is there: merchants by default. */
+  readonly ready?: string;
 }
 
 /** An open page, and everything it did that a good page does not do. */
 export class WatchedPage {
-  readonly page: Page;
   /** Console errors, exceptions, and refusals by the content security policy. */
   readonly complaints: string[] = [];
   readonly requests: Request[] = [];
 
-  private constructor(page: Page) {
-    this.page = page;
+  private constructor(readonly page: Page) {
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
     });
@@ -51,19 +51,14 @@ export class WatchedPage {
     page.on('request', (request) => this.requests.push(request));
   }
 
-  /** The status page, once it shows merchants. */
   static async open(browser: Browser, url: string, options: PageOptions = {}): Promise<WatchedPage> {
-    const watched = await WatchedPage.openAny(browser, url, options);
-    await watched.page.locator('.row').first().waitFor();
-    return watched;
-  }
-
-  static async openAny(browser: Browser, url: string, { prepare, ...options }: PageOptions = {}): Promise<WatchedPage> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const { prepare, ready = '.row', ...more } = options;
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...more });
     const watched = new WatchedPage(await context.newPage());
     watched.page.setDefaultTimeout(60_000);
     await prepare?.(watched.page);
     await watched.page.goto(url);
+    await watched.page.locator(ready).first().waitFor();
     return watched;
   }
 
@@ -82,10 +77,6 @@ export class WatchedPage {
   /** How much wider the page is than the window. */
   async overflow(): Promise<number> {
     return await this.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  }
-
-  async focused(): Promise<string> {
-    return await this.page.evaluate('document.activeElement.textContent');
   }
 
   /** What axe-core finds against WCAG 2.2 AA and good practice, and how many of its rules had something to check. */

@@ -29,19 +29,6 @@ const figuresIn = (change: Partial<SimulationLog>, durationMs: number): Schedule
   figuresOf(log(change), { durationMs, settings });
 
 describe('the figures of a schedule', () => {
-  it('count calls in the fullest hour and window', () => {
-    const callsAtMs = [0, 30_000, 59_999, 60_000, HOUR_MS + 1];
-    expect(figuresIn({ callsAtMs }, 2 * HOUR_MS)).toMatchObject({
-      createCalls: 5,
-      createCallsPerHour: 2.5,
-      mostInAnHour: 4,
-      budget: [
-        { calls: 5, perMs: 60_000, used: 3 },
-        { calls: 24, perMs: 24 * HOUR_MS, used: 5 },
-      ],
-    });
-  });
-
   it('count a renewal that the budget holds up once, however often it is tried until the next call', () => {
     const held = { event: 'claim_refused', merchant: 'shop', trigger: 'schedule', reason: 'budget_exhausted' } as const;
     const called = { event: 'renewal_finished', merchant: 'shop', trigger: 'schedule', outcome: 'transient' } as const;

@@ -39,13 +39,6 @@ describe('a simulated schedule', () => {
     });
   });
 
-  it('is the same again for the same seed, and another for another', async () => {
-    const unsteady = { failureShare: 0.3 };
-    const [first, again, other] = await Promise.all([play(unsteady), play(unsteady), play(unsteady, { seed: 8 })]);
-    expect(again.callsAtMs).toEqual(first.callsAtMs);
-    expect(other.callsAtMs).not.toEqual(first.callsAtMs);
-  });
-
   it('has no gap for an outage that the lead time bridges, and one as long as the rest for a longer one', async () => {
     const bridged = figuresOf(await play({ outageMs: MINUTE_MS }), { durationMs: RUN_MS, settings });
     expect(bridged).toMatchObject({ withoutSessionMs: 0, failures: { transient: expect.any(Number) } });
@@ -54,19 +47,6 @@ describe('a simulated schedule', () => {
     expect(longer.withoutSessionMs).toBeGreaterThan(6.7 * MINUTE_MS);
     expect(longer.withoutSessionMs).toBeLessThan(12 * MINUTE_MS);
     expect(longer.worstRemainingMs).toBe(-longer.withoutSessionMs);
-  });
-
-  it('never spends more than the budget', async () => {
-    const tight = { ...settings, budget: [{ calls: 3, perMs: 10 * MINUTE_MS }] };
-    const log = await play({ failureShare: 0.9 }, { settings: tight });
-    const figures = figuresOf(log, { durationMs: RUN_MS, settings: tight });
-    expect(figures.budget[0]?.used).toBe(3);
-    expect(figures.budgetRefusals).toBeGreaterThan(0);
-  });
-
-  it('gives up calls that take longer than the time-out', async () => {
-    const { failures } = figuresOf(await play({ latencyMs: 60_000 }), { durationMs: RUN_MS, settings });
-    expect(Object.keys(failures)).toEqual(['timeout']);
   });
 
   it('has a renewal every night, one more in the night whose day is longer than a session, and none by day', async () => {
