@@ -37,25 +37,22 @@ describe('following a session by events', () => {
     expect((await stranger.next())?.id).toBe(String(newer));
   });
 
-  it('takes no more watchers than its setting allows, and gives the place of one that vanished to another', async () => {
+  it('takes no more watchers than its setting allows, a HEAD not counted, and gives the place of one that vanished to another', async () => {
     const running = await start({ http: 'maxWatchers: 1' });
-    const only = await follow(running);
-    const refused = running.as(TOKENS.checkout).get(EVENTS).expect(503);
-    await refused.expect('retry-after', '5').expect(problem('overloaded'));
-    only.vanish();
-    await eventually(async () => (await follow(running)).response.status === 200);
-  });
-
-  it('tells what it would be to a HEAD, which takes nobody’s place', async () => {
-    const running = await start({ http: 'maxWatchers: 1' });
-    for (const _ of [1, 2])
-      await running
+    const head = (): Test =>
+      running
         .as(TOKENS.checkout)
         .head(EVENTS)
         .expect(200)
         .expect('content-type', /event-stream/);
-    expect((await follow(running)).response.status).toBe(200);
-    await running.as(TOKENS.checkout).head(EVENTS).expect(200);
+    for (const _ of [1, 2]) await head();
+    const only = await follow(running);
+    expect(only.response.status).toBe(200);
+    await head();
+    const refused = running.as(TOKENS.checkout).get(EVENTS).expect(503);
+    await refused.expect('retry-after', '5').expect(problem('overloaded'));
+    only.vanish();
+    await eventually(async () => (await follow(running)).response.status === 200);
   });
 });
 
