@@ -1,9 +1,8 @@
 import type { Test } from 'supertest';
 import { endedAfterEach, eventually } from '#libs/testing';
+import { RawConnection } from '../egress/raw-exchange.js';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 
 const SESSION = '/v1/merchants/shop/session';
 const EVENTS = `${SESSION}/events`;
@@ -118,16 +117,11 @@ describe('a replica that shuts down', () => {
     ['stopped in the middle of its headers', 'GET /v1/merchants HTTP/1.1\r\nHost: '],
   ])('does not wait for a connection that %s', async (_what, sent) => {
     const broker = await RunningBroker.start();
-    const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
-    socket.on('error', () => 'reset: the broker may close it as it likes');
-    await once(socket, 'connect');
-    socket.write(sent);
+    const connection = await RawConnection.to(broker.url);
+    connection.write(sent);
     // Answered after the other connection has been accepted.
     await broker.get('/v1/merchants');
-    const ended = once(socket, 'close');
-    socket.resume();
     await broker.close();
-    await ended;
-    expect(socket.destroyed).toBe(true);
+    await eventually(() => connection.isClosed);
   });
 });
