@@ -24,8 +24,7 @@ export class ShownBroker {
       required: id !== 'kiosk',
       // Half of the lifetime is left to see the kiosk's renewals fail: several seconds, since a browser on a busy
       // machine may stall for some.
-      renewBefore: id === 'kiosk' ? '50%' : '20%',
-      budget: 1_000,
+      session: { renewBefore: id === 'kiosk' ? '50%' : '20%', budget: [{ calls: 1_000, per: '10m' }] },
     }));
     return new ShownBroker(await WatchedReplicas.alone(merchants, {}));
   }
