@@ -91,7 +91,8 @@ describe('the broker as a process', () => {
       const says = `session-${app} cannot start: Node.js 20.20.2 is too old: run at least ${OLDEST_NODE}; a clone has one of its own: `;
       return [`a Node.js that is too old, before all else, as ${app}`, app, old, says] as const;
     }),
-  ] as const)('says in one line that it cannot start: %s', async (_what, app, environment, says) => {
+  ] as const)('says in one line that it cannot start: %s', async (...row) => {
+    const [, app, environment, says] = row;
     const program = new ProgramProcess(app, { environment });
     expect(await program.ended).toBe(1);
     expect(program.err.trimEnd().split('\n')).toEqual([expect.stringContaining(says)]);

@@ -25,6 +25,7 @@ const json =
 const dead = json(401, { msgCode: 'b_session_doesnt_exist' });
 const page: Answer = (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<html>a page</html>');
 const session = (generation: number): Answer => json(200, aSessionDocument({ generation }));
+
 /** Shortens the limit of the file that is pasted beside a merchant SDK. */
 const SHORT_LIMIT = `
   globalThis.setTimeout = ((real) => (end, ms, ...more) => real(end, ms === 45_000 ? 20 : ms, ...more))(setTimeout);
@@ -280,7 +281,7 @@ describeWith(['python3'], 'the programs of the guides, when something fails', ()
       '/silent': () => undefined,
     });
     const printed = await programs.project.run(trialsWith(file), { name: `${file.replace('.', '-')}.ts`, env });
-    expect(printed.trimEnd().split('\n')).toEqual(TRIALS.map(([, , says]) => expect.stringMatching(says)));
+    expect(printed.trimEnd().split('\n')).toEqual(TRIALS.map(([, , says]) => expect.stringMatching(says) as string));
     expect(rejected).toEqual([{ generation: 1, reason: 'b_used_token' }]);
     expect(gateway.connections).toBe(1);
   });

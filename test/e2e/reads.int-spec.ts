@@ -124,7 +124,12 @@ describe('a merchant without a session', () => {
     expect(await listed()).toEqual({
       ...{ id: 'shop', state: 'unavailable', reason: 'no_session', condition: 'unavailable' },
       ...{ renewing: expect.any(Boolean), renewalBlocked: false, lastFailure: failure },
-      ...{ cause, remedy: expect.stringMatching(/^compare the key /), runbook: 'access-refused', retryAt: expect.any(String) },
+      ...{
+        cause,
+        remedy: expect.stringMatching(/^compare the key /),
+        runbook: 'access-refused',
+        retryAt: expect.any(String),
+      },
     });
     const page: unknown = await (await fetch(`${broker.managementUrl}/status.json`)).json();
     const remedy = expect.stringContaining(`thumbprint is ${broker.thumbprint}; `) as string;
