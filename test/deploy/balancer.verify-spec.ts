@@ -5,7 +5,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SessionBroker } from '#libs/client';
 import { describeWith, endedAfterEach, eventually, freePort, LoopbackServer, toolPath } from '#libs/testing';
 
 const REPLICAS = 3;
@@ -76,22 +75,8 @@ describeWith('nginx', 'the balancer', () => {
     expect(await statuses('shop', 8)).toEqual(Array.from({ length: 8 }, () => 200));
   });
 
-  it('lets the client package see why there is no session, and for how long to wait', async () => {
-    const broker = new SessionBroker({ url, merchant: 'broken', auth: 'token', follow: 'none', timeoutMs: 1_000 });
-    await expect(broker.session()).rejects.toMatchObject({
-      code: 'session_unavailable',
-      status: 503,
-      retryAfterMs: 7_000,
-    });
-    await broker.close();
-  });
-
   it('answers every read while all replicas but one are gone', async () => {
     await Promise.all(replicas.slice(1).map((replica) => replica.close()));
     expect(await statuses('shop', 9)).toEqual(Array.from({ length: 9 }, () => 200));
-  });
-
-  it('gives up a connection that nobody answers within a second', async () => {
-    expect(await readFile(fileURLToPath(configuration), 'utf8')).toMatch(/^\s*proxy_connect_timeout 1s;$/m);
   });
 });

@@ -45,15 +45,6 @@ function membersOf(value: unknown, path: readonly string[]): Record<string, unkn
 describe('the files of the chart', () => {
   const refuses: ValidateFunction = new Ajv({ strict: false }).compile(schema);
 
-  it('have the version of the package', () => {
-    const { version } = JSON.parse(textOf('package.json')) as { version: string };
-    const { version: ofChart, appVersion } = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as Record<
-      string,
-      string
-    >;
-    expect([ofChart, appVersion]).toEqual([version, version]);
-  });
-
   it('have the rules and the dashboard that are tested elsewhere', () => {
     const copy = (name: string): string => readFileSync(join(chart, 'files', name), 'utf8');
     expect(copy('rules.yml')).toBe(textOf('deploy/prometheus/rules/session-broker.yml'));

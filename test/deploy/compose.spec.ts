@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { parseDurationMs } from '#libs/clock';
 import { parseConfiguration, parseEgressConfiguration } from '#libs/configuration';
@@ -39,14 +39,6 @@ const egressConfiguration = (): ReturnType<typeof parseEgressConfiguration> =>
   parseEgressConfiguration(textOf('deploy/compose/egress.yaml'), {});
 const sha256Of = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** The files at a path of the project, which may itself be a file. */
-function filesIn(path: string): string[] {
-  if (!statSync(join(root, path)).isDirectory()) return [path];
-  return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:md|ya?ml)$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-}
-
 describe('docker-compose.yml', () => {
   it.each(services)('names for %s only what there is', (_name, service) => {
     const dependencies = Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on ?? {});
@@ -64,18 +56,6 @@ describe('docker-compose.yml', () => {
 
   it('takes no image without a version', () => {
     for (const [, { image }] of services) expect(image).toMatch(/:(?!latest)[\w.-]+$/);
-  });
-
-  it('gives the program the tag that the documentation and Kubernetes give it, which is its version', () => {
-    const { version } = JSON.parse(textOf('package.json')) as { version: string };
-    const places = ['docker-compose.yml', 'docs', 'deploy', 'README.md'].flatMap(filesIn);
-    const named = places.flatMap((file) =>
-      [...textOf(file).matchAll(/(?:image: |-t |\s{4})(session-broker(?!-)(?::\S+)?)(?= \.$| node |$)/gm)].map(
-        ([, tag]) => [file, tag],
-      ),
-    );
-    expect(named.length).toBeGreaterThan(4);
-    for (const [file, tag] of named) expect([file, tag]).toEqual([file, `session-broker:${version}`]);
   });
 
   it('gives a slow machine a minute to start and ten seconds to answer before it is held for ill', () => {

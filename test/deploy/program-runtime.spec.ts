@@ -76,6 +76,8 @@ describe('how broker and egress are run', () => {
   it.each(programs)('is the same by npm: %s', (program) => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
     expect(scripts[`start:${program}`]).toBe(['exec env', ...pairs, ...commandOf(program)].join(' '));
+    // By `exec`, a program gets the signal that npm gets.
+    expect(scripts['start:sandbox']).toMatch(/^exec node /);
   });
 
   it('is the same in compose and manifests, where they name a command of their own', () => {

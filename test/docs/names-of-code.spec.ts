@@ -21,13 +21,6 @@ it('the glossary has names that the code has', () => {
   expect(names.filter((name) => !words.has(name))).toEqual([]);
 });
 
-it('the page that says where to look names files that are in use', () => {
-  const imports = new Set([...code.matchAll(/(?:from |import\()'\.[^']*\/([^/']+)\.js'/g)].map(([, name]) => name));
-  const names = named('docs/where.md', /`[^`]*\/([^`/]+)\.ts`/g);
-  expect(names.length).toBeGreaterThan(10);
-  expect(names.filter((name) => !imports.has(name))).toEqual([]);
-});
-
 /** What brings cryptography into a file: its modules, and the global of the same name. */
 const CRYPTOGRAPHY = /from '(?:node:crypto|jose)'|\bcrypto\.subtle\b/;
 const EXEMPT = /\.(?:spec|int-spec)\.ts$|-fixtures\.ts$|^libs\/testing\/|^apps\/sandbox\//;

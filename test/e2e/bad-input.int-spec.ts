@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import request, { type Test } from 'supertest';
-import { endedAfterAll } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
+import { RawConnection } from '../egress/raw-exchange.js';
 import { problem, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
@@ -27,18 +27,12 @@ describe('bad input', () => {
   });
 
   /** Sends bytes as they are: clients would repair what a test wants to be broken. */
-  function sendRaw(octets: string): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
-      let text = '';
-      socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
-      socket.on('error', reject);
-      socket.on('close', () => {
-        const [head = '', body = ''] = text.split('\r\n\r\n', 2);
-        resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body });
-      });
-      socket.write(octets);
-    });
+  async function sendRaw(octets: string): Promise<Answer> {
+    const connection = await RawConnection.to(broker.url);
+    connection.write(octets);
+    await once(connection.socket, 'close');
+    const [head = '', body = ''] = connection.received.split('\r\n\r\n', 2);
+    return { status: Number(connection.statuses[0]), head, body };
   }
 
   const authorized = `Host: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\nConnection: close\r\n`;
@@ -104,15 +98,12 @@ describe('bad input', () => {
 
   it('asks a caller for the body that it holds back', async () => {
     const type = 'Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue';
-    const socket = connect(Number(new URL(broker.url).port), '127.0.0.1').setEncoding('latin1');
-    let text = '';
-    socket.on('data', (chunk: string) => {
-      text += chunk;
-      if (text === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write('{}');
-    });
-    socket.write(`POST ${REJECTIONS} HTTP/1.1\r\n${authorized}${type}\r\n\r\n`);
-    await once(socket, 'close');
-    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 403 [^]*"code":"forbidden"/);
+    const connection = await RawConnection.to(broker.url);
+    connection.write(`POST ${REJECTIONS} HTTP/1.1\r\n${authorized}${type}\r\n\r\n`);
+    await eventually(() => connection.received === 'HTTP/1.1 100 Continue\r\n\r\n');
+    connection.write('{}');
+    await eventually(() => connection.isClosed);
+    expect(connection.received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 403 [^]*"code":"forbidden"/);
   });
 
   it('answers the same for a merchant outside the policy as for an unknown one', async () => {

@@ -1,6 +1,5 @@
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,29 +100,6 @@ describe('the built command line beside a broker', () => {
   });
 });
 
-describe('a program that npm has started', () => {
-  it('gets the signal that npm gets, and ends in order', async () => {
-    const environment = { ...process.env, SANDBOX_PORT: '0' };
-    const npm = spawn('npm', ['run', '-s', 'start:sandbox'], { cwd: ROOT, env: environment, detached: true });
-    try {
-      let out = '';
-      npm.stdout.setEncoding('utf8');
-      do {
-        const [text] = (await once(npm.stdout, 'data')) as [string];
-        out += text;
-      } while (!out.includes('sandbox listening'));
-      const url = /"url":"([^"]+)"/.exec(out)?.[1] ?? '';
-      expect((await fetch(`${url}/livez`, { headers: { connection: 'close' } })).status).toBe(200);
-      npm.kill('SIGTERM');
-      await once(npm, 'exit');
-      await expect(fetch(`${url}/livez`)).rejects.toThrow('fetch failed');
-    } finally {
-      // Its whole group: whatever it has left behind goes with it.
-      if (npm.pid !== undefined) endGroup(npm.pid);
-    }
-  });
-});
-
 describe('the command line in a clone', () => {
   it('has the name that the runbooks have, after npm ci and in any folder of it', async () => {
     const { scripts, version } = (await import('../../package.json', { with: { type: 'json' } })).default;
@@ -135,12 +111,3 @@ describe('the command line in a clone', () => {
     expect(stdout).toBe(`${version}\n`);
   });
 });
-
-function endGroup(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch (error) {
-    // No process is left in the group, which is what the test is about.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}

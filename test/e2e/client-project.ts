@@ -1,9 +1,7 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startedWhole } from '#libs/testing';
@@ -11,28 +9,11 @@ import { startedWhole } from '#libs/testing';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-const FAKE = `
-import { SessionBroker } from '@session-broker/client';
-import { FakeBroker } from '@session-broker/client/testing';
-const fake = await FakeBroker.start();
-const broker = new SessionBroker(fake.options);
-const foreign = await broker.encryptFor(fake.session.serverPublic, 'x');
-const sealed = { openable: await fake.sealedAnswer('x'), foreign };
-console.log(JSON.stringify({ url: fake.url, token: fake.token, sealed }));
-process.stdin.resume().once('end', () => fake.close());
-`;
-
-/** The package's fake broker, and what is sealed to its merchant's key and to that of its session. */
-interface PlayedBroker {
-  readonly url: string;
-  readonly token: string;
-  readonly sealed: Readonly<Record<'openable' | 'foreign', string>>;
-  readonly end: () => Promise<void>;
-}
-
-export interface ProgramEnd {
-  readonly out: string;
-}
+const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
+/** For Nest's, which TypeScript still calls experimental. */
+const DECORATORS = ['--experimentalDecorators', '--emitDecoratorMetadata'];
+const TARGET = ['--noEmit', '--allowImportingTsExtensions', '--module', 'nodenext', '--target', 'es2022'];
+const TYPES = ['--lib', 'es2022', '--types', 'node'];
 
 /** A project of someone who has installed the packed client package, next to packages that are here. */
 export class ClientProject {
@@ -60,33 +41,18 @@ export class ClientProject {
     return path;
   }
 
-  /** Runs a program in it, as a module unless its name says otherwise. */
-  async run(
-    source: string,
-    { name = 'program.mjs', env = {} }: { name?: string; env?: object } = {},
-  ): Promise<ProgramEnd> {
-    const child = spawn(process.execPath, [await this.write(name, source)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...env },
-    });
-    let out = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-    });
-    await once(child, 'close');
-    return { out };
+  /** Runs a program in it, as a module unless its name says otherwise. @returns what it printed; rejects if it fails */
+  async run(source: string, { name = 'program.mjs', env = {} }: { name?: string; env?: object } = {}): Promise<string> {
+    const options = { env: { ...process.env, ...env }, timeout: 60_000 };
+    return (await run(process.execPath, [await this.write(name, source)], options)).stdout;
   }
 
-  /** The package's fake broker, in a separate process. */
-  async startFake(): Promise<PlayedBroker> {
-    const child = spawn(process.execPath, [await this.write('fake.mjs', FAKE)], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-    const end = async (): Promise<void> => {
-      const ended = once(child, 'close');
-      child.stdin.end();
-      await ended;
-    };
-    return { ...(JSON.parse(line) as Omit<PlayedBroker, 'end'>), end };
+  /** The compiler's complaints about these of its files, under the strictest settings; empty if there are none. */
+  async compilerFaults(files: readonly string[]): Promise<string> {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const args = [tsc, ...STRICT, ...DECORATORS, ...TARGET, ...TYPES, ...files];
+    const compiling = run(process.execPath, args, { cwd: this.folder });
+    return (await compiling.catch((error: { stdout: string }) => error)).stdout;
   }
 
   async remove(): Promise<void> {

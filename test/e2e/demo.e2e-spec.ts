@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeWith, eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { orderRequest } from '../sandbox/order-request.js';
 import { CliProcess } from './cli-process.js';
 
@@ -15,7 +15,7 @@ describe('npm start', () => {
   let folder: string;
   /** Of all tests but those that end one. */
   let shared: CliProcess;
-  const demos: CliProcess[] = [];
+  const started = endedAfterAll();
 
   /** A demo on free ports, with its own home folder, which has to stay empty. */
   const startDemo = (environment: Readonly<Record<string, string>> = {}): CliProcess => {
@@ -29,8 +29,10 @@ describe('npm start', () => {
       TMPDIR: join(folder, 'tmp'),
       ...environment,
     });
-    demos.push(demo);
-    return demo;
+    return started.add(demo, async (it) => {
+      it.signal('SIGTERM');
+      await it.ended;
+    });
   };
   const curlLine = /curl -s -H 'Authorization: (Bearer [\w-]+)' (http:\/\/127\.0\.0\.1:(\d+)\S+)/;
   const readSession = async (demo: CliProcess): Promise<Response> => {
@@ -55,16 +57,11 @@ describe('npm start', () => {
   ];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'demo-e2e-'));
+    folder = started.add(await mkdtemp(join(tmpdir(), 'demo-e2e-')), (it) => rm(it, { recursive: true }));
     await mkdir(join(folder, 'home'));
     await mkdir(join(folder, 'tmp'));
     shared = startDemo();
     await shared.said(curlLine);
-  });
-  afterAll(async () => {
-    for (const demo of demos) demo.signal('SIGTERM');
-    await Promise.all(demos.map(({ ended }) => ended));
-    await rm(folder, { recursive: true });
   });
 
   it('prints a line that reads a session', async () => {

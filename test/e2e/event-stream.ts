@@ -1,26 +1,25 @@
-export interface StreamedEvent {
-  readonly id: string;
-  readonly session: Record<string, unknown>;
-}
-
 interface AnyEvent {
   readonly event: string;
   readonly id: string;
   readonly data: Record<string, unknown>;
 }
 
+export interface StreamedEvent {
+  readonly id: string;
+  readonly session: AnyEvent['data'];
+}
+
 /** A consumer's end of an event stream, read with its own loop: the SDK's parser is not trusted here. */
 export class EventStream {
-  readonly response: Response;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #gone = new AbortController();
-  #text = '';
+  readonly #gone: AbortController;
+  readonly #events: AsyncIterator<AnyEvent, undefined>;
 
-  private constructor(response: Response, gone: AbortController) {
-    this.response = response;
+  private constructor(
+    readonly response: Response,
+    gone: AbortController,
+  ) {
     this.#gone = gone;
-    if (response.body === null) throw new Error('the answer has no body');
-    this.#reader = response.body.getReader();
+    this.#events = eventsOf(response);
   }
 
   static async open(url: string, headers: Record<string, string>): Promise<EventStream> {
@@ -30,44 +29,33 @@ export class EventStream {
 
   /** The next session; undefined if the stream has ended properly. */
   async next(): Promise<StreamedEvent | undefined> {
-    for (;;) {
-      const found = await this.nextOfAny();
-      if (found === undefined || found.event === 'session') return found && { id: found.id, session: found.data };
-    }
+    let found = await this.nextOfAny();
+    while (found !== undefined && found.event !== 'session') found = await this.nextOfAny();
+    return found && { id: found.id, session: found.data };
   }
 
   /** The next event, whatever it tells. */
   async nextOfAny(): Promise<AnyEvent | undefined> {
-    for (;;) {
-      const block = await this.#block();
-      if (block === undefined) return undefined;
-      const fields = new Map(block.split('\n').map((line) => splitField(line)));
-      const [event, id = ''] = [fields.get('event'), fields.get('id')];
-      if (event !== undefined) return { event, id, data: JSON.parse(fields.get('data') ?? '') as AnyEvent['data'] };
-    }
+    return (await this.#events.next()).value;
   }
 
   /** Disconnects without notice. */
   vanish(): void {
     this.#gone.abort();
   }
-
-  async #block(): Promise<string | undefined> {
-    for (;;) {
-      const end = this.#text.indexOf('\n\n');
-      if (end >= 0) {
-        const block = this.#text.slice(0, end);
-        this.#text = this.#text.slice(end + 2);
-        return block;
-      }
-      const { done, value } = await this.#reader.read();
-      if (done) return undefined;
-      this.#text += Buffer.from(value).toString();
-    }
-  }
 }
 
-function splitField(line: string): [string, string] {
-  const colon = line.indexOf(': ');
-  return colon < 0 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 2)];
+async function* eventsOf({ body }: Response): AsyncGenerator<AnyEvent, undefined> {
+  let text = '';
+  for await (const piece of body ?? []) {
+    const blocks = (text + Buffer.from(piece).toString()).split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, event] = /^event: (.*)$/m.exec(block) ?? [];
+      const [, id = ''] = /^id: (.*)$/m.exec(block) ?? [];
+      const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
+      if (event !== undefined) yield { event, id, data: JSON.parse(data) as AnyEvent['data'] };
+    }
+  }
+  return undefined;
 }

@@ -1,9 +1,8 @@
 import type { Test } from 'supertest';
 import { endedAfterEach, eventually } from '#libs/testing';
+import { RawConnection } from '../egress/raw-exchange.js';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 
 const SESSION = '/v1/merchants/shop/session';
 const EVENTS = `${SESSION}/events`;
@@ -37,25 +36,22 @@ describe('following a session by events', () => {
     expect((await stranger.next())?.id).toBe(String(newer));
   });
 
-  it('takes no more watchers than its setting allows, and gives the place of one that vanished to another', async () => {
+  it('takes no more watchers than its setting allows, a HEAD not counted, and gives the place of one that vanished to another', async () => {
     const running = await start({ http: 'maxWatchers: 1' });
-    const only = await follow(running);
-    const refused = running.as(TOKENS.checkout).get(EVENTS).expect(503);
-    await refused.expect('retry-after', '5').expect(problem('overloaded'));
-    only.vanish();
-    await eventually(async () => (await follow(running)).response.status === 200);
-  });
-
-  it('tells what it would be to a HEAD, which takes nobody’s place', async () => {
-    const running = await start({ http: 'maxWatchers: 1' });
-    for (const _ of [1, 2])
-      await running
+    const head = (): Test =>
+      running
         .as(TOKENS.checkout)
         .head(EVENTS)
         .expect(200)
         .expect('content-type', /event-stream/);
-    expect((await follow(running)).response.status).toBe(200);
-    await running.as(TOKENS.checkout).head(EVENTS).expect(200);
+    for (const _ of [1, 2]) await head();
+    const only = await follow(running);
+    expect(only.response.status).toBe(200);
+    await head();
+    const refused = running.as(TOKENS.checkout).get(EVENTS).expect(503);
+    await refused.expect('retry-after', '5').expect(problem('overloaded'));
+    only.vanish();
+    await eventually(async () => (await follow(running)).response.status === 200);
   });
 });
 
@@ -121,16 +117,11 @@ describe('a replica that shuts down', () => {
     ['stopped in the middle of its headers', 'GET /v1/merchants HTTP/1.1\r\nHost: '],
   ])('does not wait for a connection that %s', async (_what, sent) => {
     const broker = await RunningBroker.start();
-    const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
-    socket.on('error', () => 'reset: the broker may close it as it likes');
-    await once(socket, 'connect');
-    socket.write(sent);
+    const connection = await RawConnection.to(broker.url);
+    connection.write(sent);
     // Answered after the other connection has been accepted.
     await broker.get('/v1/merchants');
-    const ended = once(socket, 'close');
-    socket.resume();
     await broker.close();
-    await ended;
-    expect(socket.destroyed).toBe(true);
+    await eventually(() => connection.isClosed);
   });
 });

@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startedWhole, toolPath } from '#libs/testing';
 import { ClientProject } from './client-project.js';
-import { strictCompilerFaults } from './strict-compiler.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-export const GUIDES = ['hosted-page', 'refund', 'notifications', 'merchant-sdk'] as const;
+const GUIDES = ['hosted-page', 'refund', 'notifications', 'merchant-sdk'] as const;
 export type Guide = (typeof GUIDES)[number];
 export type Language = 'ts' | 'python' | 'sh';
 
@@ -38,7 +38,7 @@ const fileOf = (guide: Guide, language: Language): string =>
 
 /** The guides' programs as their reader has them: copied into a project with the client package. */
 export class GuidePrograms {
-  private constructor(private readonly project: ClientProject) {}
+  private constructor(readonly project: ClientProject) {}
 
   static async copied(): Promise<GuidePrograms> {
     const programs = new GuidePrograms(await ClientProject.installed(['@types', 'jose', 'undici-types']));
@@ -47,22 +47,13 @@ export class GuidePrograms {
 
   /** The compiler's complaints about those in TypeScript, under the strictest settings. */
   async compilerFaults(): Promise<string> {
-    return strictCompilerFaults(
-      this.project.folder,
-      GUIDES.map((guide) => fileOf(guide, 'ts')),
-    );
+    return this.project.compilerFaults(GUIDES.map((guide) => fileOf(guide, 'ts')));
   }
 
   /** Runs a program to its end. @returns what it printed */
   async output(guide: Guide, language: Language, env: Environment): Promise<string> {
     const options = { env: this.#environment(env), timeout: 60_000 };
     return (await run(programOf(language), [this.#pathOf(guide, language)], options)).stdout;
-  }
-
-  /** Runs a TypeScript program that is not part of a guide. @returns what it printed */
-  async outputOf(source: string, env: Environment, name = 'program'): Promise<string> {
-    const file = await this.project.write(`${name}.ts`, source);
-    return (await run(process.execPath, [file], { env: this.#environment(env), timeout: 60_000 })).stdout;
   }
 
   /** Starts a program, and returns with the first line that it prints. */
@@ -99,5 +90,42 @@ export class GuidePrograms {
       for (const file of await readdir(join(root, folder)))
         if (/\.(?:ts|cjs|py|sh)$/.test(file))
           await this.project.write(file, await readFile(join(root, folder, file), 'utf8'));
+  }
+}
+
+/** A broker with a session that ends only when it is told to, and the guides' way to a payment through it. */
+export class GuideStage {
+  readonly env: Environment;
+
+  private constructor(
+    readonly broker: RunningBroker,
+    private readonly programs: GuidePrograms,
+  ) {
+    const places = { BROKER_URL: broker.url, GATEWAY_URL: broker.sandboxUrl };
+    this.env = { ...places, BROKER_TOKEN: TOKENS.payments, MERCHANT_ID: 'terminal-1' };
+  }
+
+  static async start(programs: GuidePrograms): Promise<GuideStage> {
+    const merchant = { supersedes: true, lifetimeMs: 3_600_000 };
+    const broker = await RunningBroker.start({ merchant, timeout: '60s' });
+    await broker.get('/v1/merchants/shop/session', { prefer: 'wait=60' });
+    return new GuideStage(broker, programs);
+  }
+
+  /** What the hosted page's program orders. @returns the id that the bank has given it */
+  async newOrder(more: Environment = {}): Promise<string> {
+    const printed = await this.programs.output('hosted-page', 'ts', { ...this.env, ...more });
+    expect(printed).toMatch(/^send the customer to http\S+\norder \S+ is CREATED with 0 operations\n$/);
+    return /order (\S+) is/.exec(printed)?.[1] ?? '';
+  }
+
+  /** An order that the customer has paid. */
+  async paid(more: Environment = {}): Promise<Readonly<Record<'operationId' | 'ecomOperationId', string>>> {
+    const path = `/orders/${await this.newOrder(more)}/pay`;
+    return (await this.broker.control('POST', path, {})) as Record<'operationId' | 'ecomOperationId', string>;
+  }
+
+  endSession(): Promise<unknown> {
+    return this.broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');
   }
 }

@@ -1,6 +1,5 @@
 import { endedAfterAll, eventually } from '#libs/testing';
-import { GuidePrograms } from './guide-programs.js';
-import { GuideStage } from './guide-stage.js';
+import { GuidePrograms, GuideStage } from './guide-programs.js';
 
 /** The way of each guide; other languages, and what each program says of failures, are asked by `verify`. */
 describe('the programs of the guides', () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import {
   aServerPublicKey,
+  aSessionDocument,
   describeWith,
   endedAfterAll,
   endedAfterEach,
@@ -12,9 +13,77 @@ import {
   freePort,
   LoopbackServer,
 } from '#libs/testing';
-import { type Answer, dead, json, page, session } from './guide-answers.js';
-import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
-import { GuideStage } from './guide-stage.js';
+import { type Guide, GuidePrograms, GuideStage, type Language } from './guide-programs.js';
+
+/** What a broker or a gateway answers to a guide's program. */
+type Answer = (response: ServerResponse, sent: string) => unknown;
+
+const json =
+  (status: number, document: object): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+const dead = json(401, { msgCode: 'b_session_doesnt_exist' });
+const page: Answer = (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<html>a page</html>');
+const session = (generation: number): Answer => json(200, aSessionDocument({ generation }));
+
+/** Shortens the limit of the file that is pasted beside a merchant SDK. */
+const SHORT_LIMIT = `
+  globalThis.setTimeout = ((real) => (end, ms, ...more) => real(end, ms === 45_000 ? 20 : ms, ...more))(setTimeout);
+`;
+const SDK = '() => ({ auth: { authorize }, encryption: { decrypt } })';
+const REFUND = '(sdk) => sdk.createRefund({})';
+
+/** How an SDK is made, what is asked of it, and what is said of that; the later ones need what the earlier ones leave. */
+const TRIALS: readonly (readonly [newSdk: string, operation: string, says: RegExp])[] = [
+  [
+    "() => { throw new TypeError('no settings'); }",
+    REFUND,
+    /^SdkNotCalled nothing was sent .*: TypeError: no settings$/,
+  ],
+  ['() => ({ auth: {}, encryption: { decrypt } })', REFUND, /^SdkNotCalled nothing .*: the SDK has no auth\.authorize/],
+  [SDK, REFUND, /^SdkNotCalled nothing was sent to the bank: .* is not a function$/],
+  [SDK, 'async (sdk) => { await sdk.auth.authorize({}); sdk.createRefnd({}); }', /^AnswerLost /],
+  [SDK, "(sdk) => { void sdk.auth.authorize({}); throw new Error('at once'); }", /^AnswerLost /],
+  [
+    SDK,
+    'async (sdk) => { globalThis.late = sdk; await sdk.auth.authorize({}); return fetch(`${GATEWAY_URL}/silent`); }',
+    /^AnswerLost No answer of the gateway .*TimeoutError.*Nobody knows/,
+  ],
+  [SDK, '() => late.auth.authorize({})', /^SdkNotCalled .*: TimeoutError: /],
+  [
+    SDK,
+    'async (sdk) => { await sdk.auth.authorize({}); return new Promise((_, fail) => { globalThis.failLate = fail; }); }',
+    /^AnswerLost /,
+  ],
+  [SDK, "async () => { failLate(new Error('late')); await new Promise(setImmediate); return 'alive'; }", /^alive$/],
+  [
+    SDK,
+    `async ({ auth, encryption }) => {
+      const { deviceId, name } = await auth.authorize({ name: 'merchant' });
+      if (broker.current().generation === 1) {
+        const answer = Object.assign(new Error('{"msgCode":"b_used_token"}'), { originalError: { status: 401 } });
+        throw Object.assign(new Error('dead'), { originalError: answer });
+      }
+      return [deviceId, name, JSON.stringify(await encryption.decrypt('a.b.c.d.e'))].join(' ');
+    }`,
+    /^device-id-2 merchant \{"status":"accepted"\}$/,
+  ],
+];
+
+const trialsWith = (file: string): string => `
+  ${SHORT_LIMIT}
+  import { SessionBroker } from '@session-broker/client';
+  const { withSdk } = await import('./${file}');
+  const { BROKER_URL, BROKER_TOKEN, GATEWAY_URL } = process.env;
+  const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
+  const [authorize, decrypt] = [() => undefined, () => undefined];
+  for (const [newSdk, operation] of [${TRIALS.map(([newSdk, operation]) => `[${newSdk}, ${operation}]`).join(', ')}]) {
+    const said = withSdk(broker, newSdk, operation).catch((error) => [error.name, error.message].join(' '));
+    console.log((await said).replaceAll('\\n', ' '));
+  }
+  await broker.close();
+  process.exit();
+`;
 
 const ORDER = { hppOrderId: 'order-of-the-bank', orderStatus: 'CREATED', redirectUrl: 'https://bank.example/pay' };
 
@@ -84,12 +153,6 @@ describeWith(['curl', 'python3'], 'every program of the guides, at the sandbox',
     }
   });
 
-  it('create an order when the session is dead, once', async () => {
-    await stage.endSession();
-    await stage.newOrder();
-    expect(await stage.broker.createCalls()).toBe(3);
-  });
-
   it('give back what was paid when the session is dead, sealed anew', async () => {
     const { operationId: OPERATION_ID } = await stage.paid();
     await stage.endSession();
@@ -127,8 +190,7 @@ describeWith(['python3'], 'the programs of the guides, when something fails', ()
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const found = Object.keys(answers).find((path) => request.url?.endsWith(path));
-    request.resume();
-    void once(request, 'end').then(() => (found === undefined ? page(404) : answers[found]!)(response));
+    void text(request).then((sent) => (found === undefined ? page : answers[found]!)(response, sent));
   }
 
   /** What a program says about its failure. */
@@ -208,6 +270,20 @@ describeWith(['python3'], 'the programs of the guides, when something fails', ()
   ])('name what is not set, or no address: %s, %s, "%s"', async (guide, name, value) => {
     expect(await failure(guide, { [name]: value })).toMatch(new RegExp(`set ${name}: `));
     expect(broker.connections + gateway.connections).toBe(0);
+  });
+
+  it.each(['brokered-sdk.ts', 'brokered-sdk.cjs'])('say by %s what became of what an SDK was asked', async (file) => {
+    const rejected: unknown[] = [];
+    Object.assign(answers, {
+      '/session/rejections': (response: ServerResponse, sent: string) =>
+        session(2)(response, String(rejected.push(JSON.parse(sent)))),
+      '/payloads/decrypt': json(200, { plaintext: '{"status":"accepted"}' }),
+      '/silent': () => undefined,
+    });
+    const printed = await programs.project.run(trialsWith(file), { name: `${file.replace('.', '-')}.ts`, env });
+    expect(printed.trimEnd().split('\n')).toEqual(TRIALS.map(([, , says]) => expect.stringMatching(says) as string));
+    expect(rejected).toEqual([{ generation: 1, reason: 'b_used_token' }]);
+    expect(gateway.connections).toBe(1);
   });
 
   it('follow no redirect of a broker', async () => {

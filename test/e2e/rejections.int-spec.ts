@@ -79,7 +79,7 @@ describe('rejecting a session', () => {
 });
 
 /** Nothing but a person asks again before its time is up. */
-const NOT_NOW = { kind: 'error', status: 503, retryAfter: '300', operation: 'authorize', merchant: 'shop' };
+const NOT_NOW = { kind: 'error', status: 503, retryAfter: '300', msgCode: 'b_overload_error', merchant: 'shop' };
 
 describe('a renewal that a person wants', () => {
   const started = endedAfterEach();
@@ -88,6 +88,8 @@ describe('a renewal that a person wants', () => {
     const broker = started.add(await RunningBroker.start({ faults: [NOT_NOW] }), (it) => it.close());
     const renew = (): Test => broker.as(TOKENS.oncall).post(`${SESSION}/renewal`);
     await broker.as(TOKENS.payments).get(SESSION).expect(503);
+    const { body: listed } = await broker.as(TOKENS.payments).get('/v1/merchants').expect(200);
+    expect(listed).toMatchObject({ merchants: [{ lastFailure: { kind: 'transient', msgCode: 'b_overload_error' } }] });
     await renew()
       .expect(503)
       .expect(problem('session_unavailable'))

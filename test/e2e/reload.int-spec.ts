@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request as requestTls } from 'node:https';
@@ -12,7 +13,9 @@ import {
   RedisProcess,
   TestAuthority,
   type TestCertificate,
+  TestIssuer,
 } from '#libs/testing';
+import { callTls } from './call-tls.js';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
@@ -21,6 +24,7 @@ const KIOSK_CODE = '137d9304-0368-11ed-b939-0242ac120004';
 const KIOSK = '/v1/merchants/kiosk/session';
 const HIDDEN = '/v1/merchants/hidden/session';
 const DECRYPT = '/v1/merchants/shop/payloads/decrypt';
+const CALLER = 'reports.shop.example';
 const KEY_FILES = '[shop.jwk.json, shop-older.jwk.json]';
 
 type Key = Awaited<ReturnType<typeof generateClientKey>>;
@@ -149,19 +153,70 @@ describe('a running broker whose files change', () => {
     expect(await listed()).toBeUndefined();
   });
 
+  /** Once these are answered, the requests before them have been let in: each took the same path, one after the other. */
+  const letIn = async (ask: () => PromiseLike<unknown>): Promise<void> => {
+    for (let turn = 0; turn < 5; turn += 1) await ask();
+  };
+
+  it('gives no session that is created later to who waits and is removed, by its token or its policy', async () => {
+    await start();
+    const held = await generation();
+    const polls = [TOKENS.checkout, TOKENS.admin, TOKENS.payments].map((token) =>
+      read(SESSION, token).set({ prefer: 'wait=60', 'if-none-match': `"${String(held)}"` }),
+    );
+    const answers = Promise.all(polls);
+    await letIn(() => read());
+    await broker.edit(
+      [hash('sha256', TOKENS.checkout), hash('sha256', 'another')],
+      ["caller: admin, merchants: ['*']", 'caller: admin, merchants: [hidden]'],
+    );
+    await broker.reload();
+    await reject(held);
+    expect((await answers).map(({ status, text }) => [status, text.includes('authToken')])).toEqual([
+      [401, false],
+      [403, false],
+      [200, true],
+    ]);
+  });
+
+  it('ends the stream of a caller whose key is gone at once, and remembers its token no more; others follow on', async () => {
+    const [one, two] = [new TestIssuer('one'), new TestIssuer('two')];
+    const keysOf = (...issuers: readonly TestIssuer[]): string =>
+      JSON.stringify({ keys: issuers.map(({ publicJwk }) => publicJwk) });
+    await start({
+      auth: [`jwt: { issuer: '${TestIssuer.ISSUER}', audience: ${TestIssuer.AUDIENCE}, jwksFile: jwks.json }`],
+      callers: [TestIssuer.SUBJECT],
+      files: { 'jwks.json': keysOf(one, two) },
+    });
+    const held = await generation();
+    const tokens = [one.token(Date.now()), two.token(Date.now())] as const;
+    const follow = (token: string): Promise<EventStream> =>
+      EventStream.open(`${broker.url}${SESSION}/events`, { authorization: `Bearer ${token}` });
+    const [removed, stays] = [await follow(tokens[0]), await follow(tokens[1])];
+    expect([(await removed.next())?.id, (await stays.next())?.id]).toEqual([`${String(held)}`, `${String(held)}`]);
+    await put('jwks.json', keysOf(two));
+    await broker.reload();
+    expect(await removed.next()).toBeUndefined();
+    await read(SESSION, tokens[0]).expect(401);
+    await read(SESSION, tokens[1]).expect(200);
+    await reject(held);
+    expect(Number((await stays.next())?.id)).toBeGreaterThan(Number(held));
+    stays.vanish();
+  });
+
   describe('and that speaks TLS', () => {
     const authority = new TestAuthority();
     const first = authority.issue({ names: ['127.0.0.1'] });
-    const client = authority.issue({ names: ['reports.shop.example'] });
+    const client = authority.issue({ names: [CALLER] });
     const agents: Agent[] = [];
     afterEach(() => agents.splice(0).forEach((agent) => agent.destroy()));
 
-    const startTls = (): Promise<void> =>
+    const startTls = (ca = authority.cert): Promise<void> =>
       start({
         http: 'tls: { certFile: tls.crt, keyFile: tls.key, clientCaFile: ca.pem }',
         auth: ['mtls: true'],
-        callers: ['reports.shop.example'],
-        files: { 'tls.crt': first.cert, 'tls.key': first.key, 'ca.pem': authority.cert },
+        callers: [CALLER],
+        files: { 'tls.crt': first.cert, 'tls.key': first.key, 'ca.pem': ca },
       });
     const agentOf = ({ cert, key }: TestCertificate): Agent => {
       const agent = new Agent({ ca: authority.cert, cert, key, keepAlive: true, maxSockets: 1 });
@@ -199,19 +254,35 @@ describe('a running broker whose files change', () => {
       expect([other.status, other.fingerprint === before.fingerprint]).toEqual([200, false]);
     });
 
-    it('ends the connections whose authority is no longer trusted, and knows callers by the new one', async () => {
-      await startTls();
-      const agent = agentOf(client);
-      const before = await ask(agent);
+    it('ends the connections of an authority that is no longer trusted, gives those who wait nothing, and knows the others', async () => {
+      const [gone, next] = [new TestAuthority('gone'), new TestAuthority('next')];
+      await startTls(gone.cert + authority.cert);
+      const names = [CALLER];
+      const idle = agentOf(gone.issue({ names }));
+      const before = await ask(idle);
       expect(before.status).toBe(200);
-      const other = new TestAuthority();
-      await put('ca.pem', other.cert);
+      const call = { ca: authority.cert, headers: { authorization: `Bearer ${TOKENS.payments}` } };
+      const held = (await callTls(broker.url + SESSION, call)).body['generation'];
+      const headers = { prefer: 'wait=60', 'if-none-match': `"${String(held)}"` };
+      const polls = [gone.issue({ names }), client].map((identity) =>
+        callTls(broker.url + SESSION, { ca: authority.cert, headers, ...identity }),
+      );
+      await letIn(() => callTls(broker.url + SESSION, call));
+      await put('ca.pem', authority.renewed() + next.cert);
       await broker.reload();
-      await eventually(() => Object.keys(agent.freeSockets).length === 0);
-      const after = await ask(agent);
+      const json = { ...call.headers, 'content-type': 'application/json' };
+      const rejection = { ...call, headers: json, body: { generation: held } };
+      expect((await callTls(`${broker.url}${SESSION}/rejections`, rejection)).status).toBe(200);
+      const answers = await Promise.all(polls);
+      expect(answers.map(({ status, body }) => [status, 'authToken' in body])).toEqual([
+        [401, false],
+        [200, true],
+      ]);
+      await eventually(() => Object.keys(idle.freeSockets).length === 0);
+      const after = await ask(idle);
       expect(after.status).toBe(401);
       expect(after.port).not.toBe(before.port);
-      expect((await ask(agentOf(other.issue({ names: ['reports.shop.example'] })))).status).toBe(200);
+      expect((await ask(agentOf(next.issue({ names })))).status).toBe(200);
     });
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endedAfterEach } from '#libs/testing';
 import { ProgramProcess } from './program-process.js';
 
 const urlOf = async (sandbox: ProgramProcess): Promise<string> => {
@@ -10,21 +11,15 @@ const urlOf = async (sandbox: ProgramProcess): Promise<string> => {
 
 describe('the sandbox as a process', () => {
   let folder: string;
-  const running: ProgramProcess[] = [];
-  const start = (environment: Readonly<Record<string, string>>): ProgramProcess => {
-    const sandbox = new ProgramProcess('sandbox', { environment });
-    running.push(sandbox);
-    return sandbox;
-  };
+  const started = endedAfterEach();
+  const start = (environment: Readonly<Record<string, string>>): ProgramProcess =>
+    started.add(new ProgramProcess('sandbox', { environment }), async (it) => {
+      it.signal('SIGKILL');
+      await it.ended;
+    });
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sandbox-e2e-'));
-  });
-  afterEach(async () => {
-    for (const sandbox of running.splice(0)) {
-      sandbox.signal('SIGKILL');
-      await sandbox.ended;
-    }
   });
   afterAll(() => rm(folder, { recursive: true }));
 

@@ -48,9 +48,9 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
       { id: 'refused', lifetimeMs: HOUR_MS },
       { id: 'key', lifetimeMs: HOUR_MS },
       { id: 'dead', lifetimeMs: HOUR_MS },
-      { id: 'spent', lifetimeMs: 60_000, budget: 2 },
+      { id: 'spent', lifetimeMs: 60_000, session: { budget: [{ calls: 2, per: '10m' }] } },
       { id: 'skewed', lifetimeMs: HOUR_MS },
-      { id: 'rivalled', lifetimeMs: 120_000, foreignAuthorizerPause: '10s', timeout: '15s' },
+      { id: 'rivalled', lifetimeMs: 120_000, session: { foreignAuthorizerPause: '10s' }, timeout: '15s' },
     ];
     watched = started.add(await WatchedReplicas.start(merchants, [], 2), (it) => it.stop());
     egress = started.add(await PlayedEgress.start(), (it) => it.stop());
@@ -245,7 +245,7 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
         const jwt = { issuer, audience, jwksUri: `http://127.0.0.1:${await freePort()}/jwks` };
         await configure(({ auth }) => (auth.jwt = jwt), watched.replicas.slice(0, 1));
       },
-      meanwhile: () => watched.readWith(token, 'steady'),
+      meanwhile: () => watched.ask('steady', '/session', { headers: { authorization: `Bearer ${token}` } }),
       status: NOTHING,
       step: 'Compare `auth.jwt.jwksUri` with `jwks_uri`',
       cure: () => configure(({ auth }) => delete auth.jwt, watched.replicas.slice(0, 1)),

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
 import { eventually, freePort, startedWhole, toolPath } from '#libs/testing';
 
 export interface PrometheusOptions {
@@ -14,11 +13,6 @@ export interface PrometheusOptions {
   /** What discovery adds to the series of a target, such as its namespace. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly rules: string;
-}
-
-export interface KeptExemplar {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: string;
 }
 
 export interface Sample {
@@ -47,7 +41,6 @@ export class PrometheusProcess {
       `--config.file=${join(folder, 'prometheus.yml')}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
-      '--enable-feature=exemplar-storage',
       '--log.level=error',
     ];
     this.#child = spawn(toolPath('prometheus'), args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -72,15 +65,6 @@ export class PrometheusProcess {
     return data.result;
   }
 
-  /** Those of the last minutes, by a selector. */
-  async exemplars(query: string): Promise<readonly KeptExemplar[]> {
-    const nowSeconds = new SystemClock().now() / MS.s;
-    const range = `start=${nowSeconds - 600}&end=${nowSeconds + 60}`;
-    const path = `/query_exemplars?query=${encodeURIComponent(query)}&${range}`;
-    const data = await this.#ask<readonly { exemplars: readonly KeptExemplar[] }[]>(path);
-    return data.flatMap(({ exemplars }) => exemplars);
-  }
-
   /** Alerts that are firing now, as `name` and `name:merchant`. */
   async firing(): Promise<Set<string>> {
     const data = await this.#ask<{ alerts: readonly { labels: Record<string, string>; state: string }[] }>('/alerts');
@@ -98,8 +82,8 @@ export class PrometheusProcess {
   }
 
   /** Waits until it is silent. */
-  ends(alert: string, meanwhile = nothing): Promise<void> {
-    return eventually(async () => meanwhile().then(async () => !(await this.firing()).has(alert)));
+  ends(alert: string): Promise<void> {
+    return eventually(async () => !(await this.firing()).has(alert));
   }
 
   async stop(): Promise<void> {
@@ -139,7 +123,6 @@ function configuration({ targets, egresses = [], labels }: Omit<PrometheusOption
   return JSON.stringify({
     global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
     rule_files: ['rules.yml'],
-    storage: { exemplars: { max_exemplars: 1_000 } },
     scrape_configs: Object.entries(jobs).map(([job, of]) => ({
       job_name: job,
       static_configs: of.map((target) => ({ targets: [target], labels: labels?.[target] ?? {} })),

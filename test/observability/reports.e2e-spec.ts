@@ -1,13 +1,85 @@
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { endedAfterAll, eventually, freePort } from '#libs/testing';
 import { attributesOf, type CollectedSpan, Collector } from './collector.js';
-import { ObservedBroker } from './observed-broker.js';
+import { type Replica, type ReplicaWish, serviceCodeOf, TOKEN, WatchedReplicas } from './watched-replicas.js';
 
 const REJECTION = 'POST /v1/merchants/:merchant/session/rejections';
 const READ = 'GET /v1/merchants/:merchant/session';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const MARKER = 'marker-b41d';
 const PAGE = `<!DOCTYPE html><html><head><title>${MARKER}</title></head><body>Support ID: ${MARKER}</body></html>`;
+
+/** A broker as a separate process with its own environment, and all that must not show up of it. */
+class ObservedBroker {
+  /** Sessions that it has handed out: to reads, and in place of one that was rejected. */
+  reads = 0;
+  /** What must not show up anywhere. */
+  readonly secrets: string[];
+  readonly #broker: Replica;
+
+  private constructor(private readonly watched: WatchedReplicas) {
+    [this.#broker] = watched.replicas as [Replica];
+    this.secrets = [TOKEN, serviceCodeOf(0), ...watched.privateJwks.map(({ d }) => String(d))];
+  }
+
+  static async start(
+    environment: Record<string, string> = {},
+    { sections = {}, ...wish }: ReplicaWish & { readonly faults?: readonly object[] } = {},
+  ): Promise<ObservedBroker> {
+    const shop = { id: 'shop', lifetimeMs: 3_600_000, timeout: '60s' };
+    const talkative = { environment, sections: { log: { level: 'debug' }, ...sections }, ...wish };
+    return new ObservedBroker(await WatchedReplicas.alone([shop], talkative));
+  }
+
+  get lines(): Record<string, unknown>[] {
+    const lines = this.#broker.process.out.trim().split('\n');
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** A session that was handed out counts as a secret from then on. */
+  async session(headers: Record<string, string> = {}): Promise<{ generation: number }> {
+    return this.#note(await this.watched.ask('shop', '/session', { headers: { prefer: 'wait=10', ...headers } }));
+  }
+
+  async reject(generation: number, headers: Record<string, string> = {}): Promise<{ generation: number }> {
+    const body = JSON.stringify({ generation, reason: 'b_expired_token' });
+    return this.#note(await this.watched.ask('shop', '/session/rejections', { method: 'POST', body, headers }));
+  }
+
+  /** @returns the status of a POST to a path below the merchant */
+  async post(path: string, body: object): Promise<number> {
+    return (await this.watched.ask('shop', path, { method: 'POST', body: JSON.stringify(body) })).status;
+  }
+
+  /** A plain read, as consumers do all day. @returns the status */
+  async read(headers: Record<string, string> = {}): Promise<number> {
+    const answer = await this.watched.ask('shop', '/session', { headers });
+    if (answer.ok) this.reads += 1;
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  /** @returns the text of a path of its management port */
+  async shown(path: string, accept = '*/*'): Promise<string> {
+    return (await fetch(`http://${this.#broker.management}${path}`, { headers: { accept } })).text();
+  }
+
+  /** @returns the exit code */
+  async stop(): Promise<number | null> {
+    this.#broker.process.signal('SIGTERM');
+    const code = await this.#broker.process.ended;
+    await this.watched.stop();
+    return code;
+  }
+
+  async #note(response: Response): Promise<{ generation: number }> {
+    const session = (await response.json()) as { generation: number; authToken: string; deviceId: string };
+    if (!response.ok) return session;
+    this.reads += 1;
+    this.secrets.push(session.authToken, session.deviceId);
+    return session;
+  }
+}
 
 describe('the audit records of a broker', () => {
   let broker: ObservedBroker;
@@ -112,6 +184,15 @@ describe('traces', () => {
     }
   });
 
+  it('are led to from the time that a renewal took', async () => {
+    const { traceId, spanId } = await only('renewal', triggeredBy('startup'));
+    const scrape = await broker.shown('/metrics', 'application/openmetrics-text; version=1.0.0');
+    const exemplar = `# {trace_id="${traceId}",span_id="${spanId}"}`;
+    expect(scrape.split('\n').filter((line) => line.includes(exemplar))).toEqual([
+      expect.stringMatching(/^session_broker_renewal_duration_seconds_bucket\{merchant="shop",/),
+    ]);
+  });
+
   it('link a renewal to the rejection that set it going, within the trace of the caller', async () => {
     const { generation } = await broker.session();
     await broker.reject(generation, { traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` });
@@ -147,11 +228,11 @@ describe('traces', () => {
   it('are pushed beside metrics, which are on the scrape as well', async () => {
     const pushed = (): Buffer[] => collector.bodies.filter((_body, index) => collector.paths[index] === '/v1/metrics');
     await eventually(() => pushed().some((body) => body.includes('session_broker_renewals')));
-    expect(await broker.metrics()).toContain('session_broker_renewals_total{');
+    expect(await broker.shown('/metrics')).toContain('session_broker_renewals_total{');
   });
 
   it('hold no secret, nor do the metrics', async () => {
-    const seen = Buffer.concat(collector.bodies).toString('latin1') + (await broker.metrics());
+    const seen = Buffer.concat(collector.bodies).toString('latin1') + (await broker.shown('/metrics'));
     expect(broker.secrets.length).toBeGreaterThan(5);
     expect(broker.secrets.filter((secret) => seen.includes(secret))).toEqual([]);
   });
@@ -169,13 +250,19 @@ describe('a page of HTML in place of an answer', () => {
   });
 
   it('is reported as HTML, and nothing of it is in log, metrics, traces, page and answers', async () => {
-    await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.metrics()));
+    await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.shown('/metrics')));
     const failed = broker.lines.find(({ msg }) => String(msg).startsWith('renewal failed'));
     expect(failed).toMatchObject({ instead: 'html_page', httpStatus: 200, detail: expect.stringContaining('HTML') });
-    const page: unknown = await (await fetch(`${broker.managementUrl}/status.json`)).json();
+    const page: unknown = JSON.parse(await broker.shown('/status.json'));
     expect(JSON.stringify(page)).toContain('html_page');
     expect(await broker.read()).toBe(503);
-    const seen = [broker.lines, page, collector.spans, await broker.metrics(), await broker.session({ prefer: '' })];
+    const seen = [
+      broker.lines,
+      page,
+      collector.spans,
+      await broker.shown('/metrics'),
+      await broker.session({ prefer: '' }),
+    ];
     expect(JSON.stringify(seen)).not.toContain(MARKER);
     expect(JSON.stringify(seen)).not.toContain('Support ID');
   });
@@ -189,18 +276,6 @@ describe('a page of HTML in place of an answer', () => {
     expect(steps.map(({ name }) => name)).toEqual(['claim', 'gateway_call', 'open']);
     expect(steps.at(-1)?.status).toEqual({ code: 2 });
     expect(attributesOf(steps.at(-1)!)).toEqual({ 'error.type': 'GatewayFailure' });
-  });
-});
-
-describe('without a word about exports', () => {
-  it('nothing leaves the process, and no log line names a trace', async () => {
-    const collector = await Collector.start();
-    const broker = await ObservedBroker.start({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: '' });
-    await broker.session({ traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` });
-    expect(broker.lines.some((line) => 'trace_id' in line)).toBe(false);
-    expect(await broker.stop()).toBe(0);
-    expect(collector.paths).toEqual([]);
-    await collector.close();
   });
 });
 

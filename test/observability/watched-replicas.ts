@@ -18,16 +18,12 @@ const TIMEOUT = '500ms';
 export interface WatchedMerchant {
   readonly id: string;
   readonly lifetimeMs: number;
-  /** Create calls in ten minutes. */
-  readonly budget?: number;
-  /** Between two sessions created for rejections, while a rival creates sessions. */
-  readonly foreignAuthorizerPause?: string;
   /** Whether a new session ends the one before it. */
   readonly supersedes?: boolean;
   /** For one create call; half a second by default. */
   readonly timeout?: string;
-  /** As in the setting of this name. */
-  readonly renewBefore?: string;
+  /** Its section of this name; empty by default. */
+  readonly session?: Readonly<Record<string, unknown>>;
   /** Whether a replica is ready only with a session of this merchant; not by default. */
   readonly required?: boolean;
   /** Its client key; one that is made if left out. */
@@ -114,12 +110,6 @@ export class WatchedReplicas {
     return (await this.ask(merchant, '/session', {})).status;
   }
 
-  /** @returns the status */
-  async readWith(token: string, merchant: string): Promise<number> {
-    const headers = { authorization: `Bearer ${token}` };
-    return (await fetch(`${this.replicas[0]?.url}/v1/merchants/${merchant}/session`, { headers })).status;
-  }
-
   async reject(merchant: string, generation: number, replica = this.replicas[0]): Promise<number> {
     const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
     return (await this.ask(merchant, '/session/rejections', init, replica)).status;
@@ -187,20 +177,10 @@ export class WatchedReplicas {
         ],
       },
       merchants: this.#merchants.map(
-        (
-          { id, keyFiles = [''], budget, foreignAuthorizerPause, renewBefore, required = false, timeout = TIMEOUT },
-          index,
-        ) => ({
-          id,
-          required,
-          serviceCode: serviceCodeOf(index),
+        ({ id, keyFiles = [''], session = {}, required = false, timeout = TIMEOUT }, index) => ({
+          ...{ id, required, session, serviceCode: serviceCodeOf(index) },
           clientKeyFiles: keyFiles.map((_content, number) => `${id}-${number}.json`),
           gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
-          session: {
-            ...(budget === undefined ? {} : { budget: [{ calls: budget, per: '10m' }] }),
-            ...(foreignAuthorizerPause === undefined ? {} : { foreignAuthorizerPause }),
-            ...(renewBefore === undefined ? {} : { renewBefore }),
-          },
         }),
       ),
     };
@@ -222,12 +202,6 @@ export class WatchedReplicas {
     if (replica === undefined) throw new Error(`there is no replica ${number}`);
     const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: replica.file } });
     this.replicas[number] = await untilStarted({ ...replica, process });
-  }
-
-  /** Closes the gateway for good. */
-  async endGateway(): Promise<void> {
-    await this.#sandbox?.close();
-    this.#sandbox = undefined;
   }
 
   /** Create calls that the gateway has received, answered or not. */

@@ -70,12 +70,12 @@ export const parts = [
     seconds: 51,
   }),
   suites('guides', 'the programs of the guides, and what they do when something fails', {
-    of: ['e2e/(brokered-sdk|guides)'],
+    of: ['e2e/guides'],
     seconds: 60,
   }),
   suites('hsm', 'client keys in an HSM, played by SoftHSM', { of: ['hsm/'], seconds: 31 }),
-  suites('prometheus', 'rules, exemplars and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
-    of: ['observability/(alertmanager|exemplars|nights)', 'deploy/alerts'],
+  suites('prometheus', 'rules and a dozen nights on call on a real Prometheus, passed on by Alertmanager', {
+    of: ['observability/(alertmanager|nights)', 'deploy/alerts'],
   }),
   suites('dashboard', 'what the dashboard shows, on a real Prometheus', { of: ['observability/health'], seconds: 60 }),
   suites('replicas', 'the health of a replica that is blocked', {

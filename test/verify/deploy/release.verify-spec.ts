@@ -10,8 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
-import { describeWith, toolPath } from '#libs/testing';
-import { sessionDocument } from '../../e2e/session-document.js';
+import { aSessionDocument, describeWith, toolPath } from '#libs/testing';
 import { kubernetesPrograms, run as helm } from '../kubernetes/kubernetes-programs.js';
 
 const run = promisify(execFile);
@@ -183,7 +182,9 @@ describeWith(['linux', 'git'], 'a release', () => {
     const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links'];
     await run('npm', ['install', ...quiet, join(out, client)], { cwd: project });
     const server = createServer((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sessionDocument()));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(aSessionDocument({ generation: 7 })));
     }).listen(0, '127.0.0.1');
     try {
       await once(server, 'listening');

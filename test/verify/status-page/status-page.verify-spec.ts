@@ -11,12 +11,13 @@ import { type Replica, WatchedReplicas } from '../../observability/watched-repli
 import { openBrowser, WatchedPage } from './page-browser.js';
 
 const LONG_ID = `a-merchant-with-the-longest-id-that-there-can-be-${'x'.repeat(14)}`;
-const steady = { lifetimeMs: 900_000, required: true, budget: 1_000 };
+const budget = [{ calls: 1_000, per: '10m' }];
+const steady = { lifetimeMs: 900_000, required: true, session: { budget } };
 /**
  * Half of its lifetime is left to see its renewals fail: several seconds, since a browser on a busy machine may stall
  * for some.
  */
-const kiosk = { id: 'kiosk', lifetimeMs: 16_000, required: false, renewBefore: '50%', budget: 1_000 };
+const kiosk = { id: 'kiosk', lifetimeMs: 16_000, required: false, session: { renewBefore: '50%', budget } };
 
 /** What someone who could run something in the page would try, and what became of it. */
 const ATTACKS = `(async () => {

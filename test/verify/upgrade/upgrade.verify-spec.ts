@@ -29,7 +29,7 @@ const SHOP = {
   id: 'shop',
   lifetimeMs: HOUR_MS,
   timeout: TIMEOUT,
-  renewBefore: '50%',
+  session: { renewBefore: '50%' },
   required: true,
   supersedes: true,
 };

@@ -155,67 +155,50 @@ describe('taking changed files', () => {
     expect([stage.level, stage.clock.pendingTasks]).toEqual(['debug', 1]);
   });
 
-  it('keeps the old configuration when the new one has a fault, says so once, and takes the mended one', async () => {
+  it('keeps the old configuration while the new one has a fault, says so, and once that it is right again', async () => {
     const stage = new Stage();
-    stage.files.change(new ConfigurationError([{ path: 'http.port', problem: 'is wrong' }]));
+    const { lastReading } = stage.configuration;
+    const fault = { path: 'http.port', problem: 'is wrong' };
+    stage.files.change(new ConfigurationError([fault]));
     await stage.clock.advance(60_000);
     expect([stage.files.loads, stage.level]).toEqual([1, 'info']);
-    expect(stage.lines).toEqual([
-      [
-        'error',
-        { faults: [{ path: 'http.port', problem: 'is wrong' }] },
-        'the changed configuration is not taken; the one before it stays in force',
-      ],
-    ]);
-    expect(stage.records).toEqual([
-      { action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid' },
-    ]);
-    await stage.reads({ level: 'warn' });
-    expect(stage.level).toBe('warn');
-    expect(stage.outcomes).toEqual([false, true]);
-  });
-
-  it('says once that a refused file is right again, though it changes nothing', async () => {
-    const stage = new Stage();
-    for (const says of [new ConfigurationError([{ path: 'http.port', problem: 'is wrong' }]), {}, {}]) {
-      await stage.reads(says);
-    }
+    const message = 'the changed configuration is not taken; the one before it stays in force';
+    expect(stage.lines).toEqual([['error', { faults: [fault] }, message]]);
+    const since = lastReading.refused?.since;
+    expect(since).toBeDefined();
+    await stage.reads(new ConfigurationError([fault, fault]));
+    expect(lastReading.refused).toMatchObject({ since, faults: 2 });
+    // What is read now changes nothing.
+    for (const says of [{}, {}]) await stage.reads(says);
     expect(stage.told('info')).toEqual(['the changed configuration is in force']);
     expect(stage.told('debug')).toEqual(['the configuration was read again and says the same']);
-    expect(stage.records.slice(1)).toEqual([
-      { action: 'configuration.load', outcome: 'allowed', count: 0, added: 0, removed: 0 },
-    ]);
-    expect(stage.outcomes).toEqual([false, true, true]);
+    const refused = { action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid' };
+    const load = { action: 'configuration.load', outcome: 'allowed', count: 0, added: 0, removed: 0 };
+    expect(stage.records).toEqual([refused, refused, load]);
+    expect([stage.outcomes, lastReading.refused]).toEqual([[false, false, true, true], undefined]);
   });
 
-  it('records who and what changed, and says nothing of a file that changes nothing', async () => {
+  it('records who and what changed, warns of merchants that are gone, and says nothing of a file that changes nothing', async () => {
     const stage = new Stage();
-    await stage.reads({ merchants: ['shop', 'tickets'], warnings: [{ path: 'x' }] });
-    await stage.reads({ merchants: ['shop', 'tickets'], warnings: [{ path: 'x' }] });
-    await stage.reads({ merchants: ['tickets'], level: 'debug' });
-    expect(stage.records.map(({ action, merchant, reason }) => [action, merchant ?? reason])).toEqual([
-      ['configuration.load', undefined],
+    await stage.reads({ merchants: ['shop', 'tickets', 'kiosk'], warnings: [{ path: 'x' }] });
+    await stage.reads({ merchants: ['shop', 'tickets', 'kiosk'], warnings: [{ path: 'x' }] });
+    expect(stage.told('warn')).toEqual(['configuration warning']);
+    await stage.reads({ merchants: ['tickets', 'desk'], level: 'debug' });
+    expect(stage.records.map(({ outcome: _, ...told }) => Object.values(told))).toEqual([
+      ['configuration.load', 3, 3, 0],
       ['configuration.merchant_added', 'shop'],
       ['configuration.merchant_added', 'tickets'],
-      ['configuration.load', undefined],
+      ['configuration.merchant_added', 'kiosk'],
+      ['configuration.load', 2, 1, 2],
+      ['configuration.merchant_added', 'desk'],
       ['configuration.merchant_removed', 'shop'],
+      ['configuration.merchant_removed', 'kiosk'],
       ['configuration.change', 'log.level'],
     ]);
     expect(stage.told('info')).toHaveLength(2);
     expect(stage.told('debug')).toEqual(['the configuration was read again and says the same']);
-  });
-
-  it('says how many merchants are new and gone, and warns when some are gone', async () => {
-    const stage = new Stage();
-    await stage.reads({ merchants: ['shop', 'tickets', 'kiosk'] });
-    expect(stage.told('warn')).toEqual([]);
-    await stage.reads({ merchants: ['desk'] });
-    expect(stage.lines.filter(([level]) => level === 'warn')).toEqual([
-      ['warn', { removed: 'shop, tickets, kiosk', count: 3 }, expect.stringMatching('gone from the configuration')],
-    ]);
-    expect(stage.records.filter(({ action }) => action === 'configuration.load')).toEqual([
-      { action: 'configuration.load', outcome: 'allowed', count: 3, added: 3, removed: 0 },
-      { action: 'configuration.load', outcome: 'allowed', count: 1, added: 1, removed: 3 },
+    expect(stage.lines.filter(([level]) => level === 'warn').slice(1)).toEqual([
+      ['warn', { removed: 'shop, kiosk', count: 2 }, expect.stringMatching('gone from the configuration')],
     ]);
   });
 
@@ -277,36 +260,27 @@ describe('taking changed files', () => {
     });
   });
 
-  it('takes the rest where a setting waits for a restart, and says once that it waits, and once that it does not', async () => {
+  it('takes the rest where a setting waits for a restart, and says since when it waits, and once that it does not', async () => {
     const stage = new Stage();
-    for (const says of [{ port: 2, docs: false, level: 'debug' }, { docs: false, level: 'warn' }, {}, {}])
-      await stage.reads(says);
+    const { lastReading } = stage.configuration;
+    await stage.reads({ port: 2, docs: false, level: 'debug' });
+    const { awaitingSince } = lastReading;
+    expect(awaitingSince).toBeDefined();
+    await stage.reads({ docs: false, level: 'warn' });
+    await stage.reads(new ConfigurationError([]));
+    expect(lastReading).toMatchObject({ awaitingRestart: ['http.docs'], awaitingSince });
+    for (const says of [{}, {}]) await stage.reads(says);
     expect([stage.level, stage.configuration.current.http.port]).toEqual(['info', 1]);
     const told = stage.lines.filter(([level]) => level !== 'debug').map(([level, fields]) => [level, fields]);
     const runbook = 'config-reload-failed';
     expect(told).toMatchObject([
       ['warn', { settings: 'log.level', awaitingRestart: 'http.port, http.docs', runbook }],
       ['info', { settings: 'log.level', awaitingRestart: 'http.docs' }],
+      ['error', {}],
       ['info', { settings: 'log.level' }],
     ]);
-    expect(told[2]?.[1]).not.toHaveProperty('awaitingRestart');
-    expect(stage.configuration.lastReading.awaitingRestart).toEqual([]);
-  });
-
-  it('keeps since when files are refused, however often they change, and what awaits a restart', async () => {
-    const stage = new Stage();
-    const fault = { path: 'http.port', problem: 'is wrong' };
-    const { lastReading } = stage.configuration;
-    await stage.reads({ port: 2 });
-    const { awaitingSince } = lastReading;
-    expect(awaitingSince).toBeDefined();
-    await stage.reads(new ConfigurationError([fault]));
-    const since = lastReading.refused?.since;
-    await stage.reads(new ConfigurationError([fault, fault]));
-    expect(since).toBeDefined();
-    expect(lastReading).toMatchObject({ refused: { since, faults: 2 }, awaitingRestart: ['http.port'], awaitingSince });
-    await stage.reads({});
-    expect(lastReading).toMatchObject({ refused: undefined, awaitingRestart: [], awaitingSince: undefined });
+    expect(told[3]?.[1]).not.toHaveProperty('awaitingRestart');
+    expect(lastReading).toMatchObject({ awaitingRestart: [], awaitingSince: undefined });
   });
 
   it('reads at once when it is asked to, also where files are not looked at', async () => {
