@@ -26,8 +26,10 @@ export interface WatchedMerchant {
   readonly supersedes?: boolean;
   /** For one create call; half a second by default. */
   readonly timeout?: string;
-  /** As in the setting of this name. */
+  /** As in the settings of these names. */
   readonly renewBefore?: string;
+  readonly fallbackLifetime?: string;
+  readonly handover?: string;
   /** Whether a replica is ready only with a session of this merchant; not by default. */
   readonly required?: boolean;
   /** Its client key; one that is made if left out. */
@@ -133,9 +135,9 @@ export class WatchedReplicas {
   }
 
   /** How long sessions live that the gateway creates from now on. */
-  async setLifetime(merchant: string, lifetimeMs: number): Promise<void> {
+  async setLifetime(merchant: string, lifetimeMs: number, more: object = {}): Promise<void> {
     const played = this.#played.find(({ id }) => id === merchant);
-    await this.control('POST', '/merchants', { ...played, lifetimeMs });
+    await this.control('POST', '/merchants', { ...played, lifetimeMs, ...more });
   }
 
   /** A person has this replica create a session. @returns what came of it: `just_renewed` if there is a young one */
@@ -187,19 +189,19 @@ export class WatchedReplicas {
         ],
       },
       merchants: this.#merchants.map(
-        (
-          { id, keyFiles = [''], budget, foreignAuthorizerPause, renewBefore, required = false, timeout = TIMEOUT },
-          index,
-        ) => ({
+        ({ id, keyFiles = [''], budget, required = false, timeout = TIMEOUT, ...merchant }, index) => ({
           id,
           required,
           serviceCode: serviceCodeOf(index),
           clientKeyFiles: keyFiles.map((_content, number) => `${id}-${number}.json`),
           gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
           session: {
-            ...(budget === undefined ? {} : { budget: [{ calls: budget, per: '10m' }] }),
-            ...(foreignAuthorizerPause === undefined ? {} : { foreignAuthorizerPause }),
-            ...(renewBefore === undefined ? {} : { renewBefore }),
+            budget: budget && [{ calls: budget, per: '10m' }],
+            // What is undefined is not written.
+            foreignAuthorizerPause: merchant.foreignAuthorizerPause,
+            renewBefore: merchant.renewBefore,
+            fallbackLifetime: merchant.fallbackLifetime,
+            handover: merchant.handover,
           },
         }),
       ),
