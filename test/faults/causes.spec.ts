@@ -245,12 +245,6 @@ describe('a newer session that one replica cannot open', () => {
       expect(behind.cluster.causes).toEqual([undefined, undefined]);
     }
   });
-
-  it('leaves the older one good where the sessions of a merchant live beside each other, and is told all the same', async () => {
-    const { cluster } = await Behind.running({ supersedes: false });
-    expect(cluster.conditions).toEqual(['fresh', 'failing']);
-    expect(cluster.causes[1]).toMatchObject({ code: 'unopened', effect: 'not_renewed' });
-  });
 });
 
 describe('an answer that does not open for a replica with another key', () => {

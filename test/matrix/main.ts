@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
 import { describeError } from '#libs/errors';
-import { matrixCases } from './cases/index.js';
+import { matrixCases } from './cases.js';
 import { type CaseResult, playCase } from './matrix-case.js';
 import { writeReliabilityPage } from './reliability-page.js';
 import { lineOf, tableOf } from './report.js';
-import { wallMs } from './wall-clock.js';
 
 const { values } = parseArgs({
   options: {
@@ -23,7 +22,7 @@ if (values.list === true || chosen.length === 0) {
   for (const { name, done } of matrixCases) console.log(`${name}: ${done}`);
   process.exit(values.list === true ? 0 : 1);
 }
-const startedMs = wallMs();
+const startedMs = Date.now();
 const results: CaseResult[] = [];
 const unplayed: string[] = [];
 for (const matrixCase of chosen) {
@@ -38,10 +37,10 @@ for (const matrixCase of chosen) {
   }
 }
 console.log(tableOf(results));
-if (values.document === true) writeReliabilityPage(results, wallMs() - startedMs);
+if (values.document === true) writeReliabilityPage(results, Date.now() - startedMs);
 const failed = results.filter(({ wrong }) => wrong.length > 0).length;
 console.log(
-  `\n${results.length} faults in ${Math.round((wallMs() - startedMs) / 1_000)} s; ${failed} beyond the goals`,
+  `\n${results.length} faults in ${Math.round((Date.now() - startedMs) / 1_000)} s; ${failed} beyond the goals`,
 );
 if (unplayed.length > 0) console.log(`could not be played: ${unplayed.join(', ')}`);
 process.exit(failed + unplayed.length === 0 ? 0 : 1);

@@ -3,7 +3,6 @@ import { describeError } from '#libs/errors';
 import { eventually } from '#libs/testing';
 import { Stage, type StageSetUp } from './stage.js';
 import type { Topology } from './store-under-fault.js';
-import { wallMs } from './wall-clock.js';
 
 /** For a dead session, after a single fault has ended. */
 const DEAD_AFTER_GOAL_MS = 1_000;
@@ -24,8 +23,8 @@ export interface MatrixCase extends StageSetUp {
   readonly goalMs?: number;
   /** By default a consumer reports its session at the end, and a new one has to reach every replica. */
   readonly aftermath?: 'none';
-  /** Makes things go wrong, and marks on the stage from when to when. */
-  readonly play: (stage: Stage) => Promise<void>;
+  /** Makes things go wrong, until they are as before. `before` create calls were made for the start. */
+  readonly play: (stage: Stage, before: number) => Promise<void>;
 }
 
 export interface CaseResult {
@@ -51,7 +50,7 @@ export async function playCase(matrixCase: MatrixCase): Promise<CaseResult> {
   try {
     const wrong: string[] = [];
     const first = (await stage.gateway.createCalls()).length;
-    wrong.push(...(await played(stage, matrixCase)));
+    wrong.push(...(await played(stage, matrixCase, first)));
     const recoveryMs = await recovery(stage, matrixCase, first);
     await pause(WATCHED_MS);
     if (matrixCase.aftermath !== 'none') wrong.push(...(await aftermath(stage)));
@@ -62,25 +61,26 @@ export async function playCase(matrixCase: MatrixCase): Promise<CaseResult> {
 }
 
 /** A case that waits in vain is a row like any other. */
-async function played(stage: Stage, { play }: MatrixCase): Promise<readonly string[]> {
+async function played(stage: Stage, { play }: MatrixCase, first: number): Promise<readonly string[]> {
   try {
-    await play(stage);
+    await play(stage, first);
     return [];
   } catch (error) {
-    stage.end();
     return [describeError(error)];
+  } finally {
+    stage.end();
   }
 }
 
 async function recovery(stage: Stage, { expected }: MatrixCase, first: number): Promise<number | undefined> {
   await within(RENEWED_WITHIN_MS, async () => (await stage.gateway.finished()) >= first + expected);
   const isSo = await within(AGREED_WITHIN_MS, () => stage.isAgreed());
-  return isSo ? Math.max(0, wallMs() - stage.fault.endedMs) : undefined;
+  return isSo ? Math.max(0, Date.now() - stage.end()) : undefined;
 }
 
 /** What a fault has left behind shows when the next session is requested. @returns what is wrong */
 async function aftermath(stage: Stage): Promise<readonly string[]> {
-  const before = await stage.gateway.live('shop');
+  const before = await stage.gateway.live();
   const [reporter = 0] = stage.fleet.inService;
   const isRenewed = await within(RENEWED_WITHIN_MS, async () => {
     const generation = stage.record.generationOf(reporter);
@@ -89,7 +89,7 @@ async function aftermath(stage: Stage): Promise<readonly string[]> {
   if (!isRenewed) return ['a later report brought no new session'];
   const isFollowed = await within(
     AGREED_WITHIN_MS,
-    async () => (await stage.isAgreed()) && before !== (await stage.gateway.live('shop')),
+    async () => (await stage.isAgreed()) && before !== (await stage.gateway.live()),
   );
   await pause(WATCHED_MS);
   return isFollowed ? [] : ['not every replica followed a later renewal'];
@@ -107,8 +107,8 @@ async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played)
   const { name, done, topology = 'one server', extra, goalMs = DEAD_AFTER_GOAL_MS } = matrixCase;
   const seen = (await stage.gateway.createCalls()).length - first;
   const expected = matrixCase.expected + (matrixCase.aftermath === 'none' ? 0 : 1);
-  const sessions = await stage.gateway.sessions('shop');
-  const dead = stage.record.deadTimes(sessions, stage.fault);
+  const sessions = await stage.gateway.sessions();
+  const dead = stage.record.deadTimes(sessions, stage.end());
   const { presented, refused } = stage.record;
   const verdicts = [
     ...wrong,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { GatewaySession } from './gateway-witness.js';
 
-/** What a consumer needs to present a session. */
+/** What a consumer needs to present a session, and when that is due. */
 export interface Served {
   readonly generation: number;
+  readonly renewAt: string;
   readonly deviceId: string;
   readonly refreshToken?: string | undefined;
 }
@@ -15,12 +16,6 @@ interface Span {
   readonly deviceIdSha256: string;
   readonly fromMs: number;
   untilMs: number;
-}
-
-/** From when and to when something was wrong. */
-export interface FaultWindow {
-  readonly beganMs: number;
-  readonly endedMs: number;
 }
 
 export interface DeadTimes {
@@ -44,7 +39,7 @@ export class ServingRecord {
       this.#now.delete(replica);
       return;
     }
-    const deviceIdSha256 = fingerprints.of(served.deviceId);
+    const deviceIdSha256 = createHash('sha256').update(served.deviceId).digest('hex');
     if (current?.deviceIdSha256 === deviceIdSha256 && current.generation === served.generation) {
       current.untilMs = atMs;
       return;
@@ -73,14 +68,14 @@ export class ServingRecord {
   }
 
   /** The longest times for which any replica handed out a session that the gateway had ended. */
-  deadTimes(sessions: readonly GatewaySession[], fault: FaultWindow): DeadTimes {
+  deadTimes(sessions: readonly GatewaySession[], endedMs: number): DeadTimes {
     const ends = new Map(sessions.map(({ deviceIdSha256, endedAtMs }) => [deviceIdSha256, endedAtMs]));
     const dead = this.#spans.flatMap(({ deviceIdSha256, fromMs, untilMs }) => {
       const deadFromMs = Math.max(fromMs, ends.get(deviceIdSha256) ?? 0);
       return untilMs > deadFromMs ? [{ deadFromMs, untilMs }] : [];
     });
-    const during = dead.map(({ deadFromMs, untilMs }) => Math.min(untilMs, fault.endedMs) - deadFromMs);
-    const after = dead.map(({ deadFromMs, untilMs }) => untilMs - Math.max(deadFromMs, fault.endedMs));
+    const during = dead.map(({ deadFromMs, untilMs }) => Math.min(untilMs, endedMs) - deadFromMs);
+    const after = dead.map(({ deadFromMs, untilMs }) => untilMs - Math.max(deadFromMs, endedMs));
     return { whileItLastedMs: Math.max(0, ...during), afterItEndedMs: Math.max(0, ...after) };
   }
 
@@ -107,18 +102,3 @@ export class ServingRecord {
     return [...found];
   }
 }
-
-/** A device is seen thousands of times but hashed only once. */
-class Fingerprints {
-  readonly #known = new Map<string, string>();
-
-  of(text: string): string {
-    const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    const sha256 = createHash('sha256').update(text).digest('hex');
-    this.#known.set(text, sha256);
-    return sha256;
-  }
-}
-
-const fingerprints = new Fingerprints();

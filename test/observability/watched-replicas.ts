@@ -123,9 +123,9 @@ export class WatchedReplicas {
   }
 
   /** How long sessions live that the gateway creates from now on. */
-  async setLifetime(merchant: string, lifetimeMs: number): Promise<void> {
+  async setLifetime(merchant: string, lifetimeMs: number, more: object = {}): Promise<void> {
     const played = this.#played.find(({ id }) => id === merchant);
-    await this.control('POST', '/merchants', { ...played, lifetimeMs });
+    await this.control('POST', '/merchants', { ...played, lifetimeMs, ...more });
   }
 
   /** A person has this replica create a session. @returns what came of it: `just_renewed` if there is a young one */

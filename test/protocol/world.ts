@@ -1,6 +1,5 @@
 import { type Clock, instantFromEpochMs } from '#libs/clock';
 import {
-  type Input,
   type Merchant,
   type Now,
   type RecordedFailure,
@@ -244,5 +243,3 @@ export function freshReplica(epoch: number, wallOffsetMs: number): Replica {
     noted: [],
   };
 }
-
-export type { Input };

@@ -1,8 +1,8 @@
 import { plusMs } from '#libs/clock';
-import { aNow, aSession, someSettings } from '#libs/testing';
+import { aNow, aSession, Play, someSettings } from '#libs/testing';
 import { areForeign, beforeNext, isReportedDead, overAt, quietMs } from './deaths.js';
-import { type Effect, type Input, step } from './life.js';
-import { heldFrom, type Merchant, type Now, unknownMerchant } from './merchant.js';
+import type { Effect, Input } from './life.js';
+import { heldFrom, type Now } from './merchant.js';
 import type { DeathReport, StoredReport } from './ports/session-store.js';
 import type { Session } from './session.js';
 
@@ -14,11 +14,13 @@ const EARLY_MS = 225_000;
 const START = aNow().wall;
 
 /** One replica's view of the deaths of one merchant's sessions. */
-class Deaths {
-  merchant: Merchant = unknownMerchant('shop');
-  now = aNow({ settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }) });
+class Deaths extends Play {
+  override now = aNow({ settings: someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }) });
+
   /** Whether somebody else was said to create, in order. */
-  readonly said: boolean[] = [];
+  get said(): readonly boolean[] {
+    return this.told.flatMap((told) => (told.event === 'foreign_authorizer' ? [told.isPresent] : []));
+  }
 
   holding(generation: number, deathsBefore?: number, overrides: Partial<Session> = {}): this {
     const { wall, ms } = this.now;
@@ -37,18 +39,8 @@ class Deaths {
     return this;
   }
 
-  feed(input: Input): readonly Effect[] {
-    const { merchant, effects } = step(this.merchant, input, this.now);
-    this.merchant = merchant;
-    for (const effect of effects) {
-      if (effect.do === 'emit' && effect.event.event === 'foreign_authorizer') this.said.push(effect.event.isPresent);
-    }
-    return effects;
-  }
-
-  pass(ms: number): this {
-    this.now = { ...this.now, ms: this.now.ms + ms, wall: plusMs(this.now.wall, ms) };
-    this.feed({ on: 'wake' });
+  override pass(ms: number): this {
+    super.pass(ms).feed({ on: 'wake' });
     return this;
   }
 
@@ -63,16 +55,15 @@ class Deaths {
     return this;
   }
 
-  told(isKept: boolean): void {
+  taken(isKept: boolean): void {
     const report = { generation: 10, ageMs: 0, mayProve: false };
     this.feed({ on: 'reported', report, answer: { isKept, diedEarly: false } });
   }
 
-  read(stored: Omit<StoredReport, 'diedEarly'> | undefined): readonly Effect[] {
-    const state = { merchant: 'shop', stored: { kind: 'unchanged', ageMs: 0 }, dueInMs: 1 } as const;
+  readsOf(stored: Omit<StoredReport, 'diedEarly'> | undefined): readonly Effect[] {
     const diedEarly = this.merchant.held?.verdict === 'died_early';
     const report = stored === undefined ? {} : { reportedDead: { ...stored, diedEarly } };
-    return this.feed({ on: 'stored', state: { ...state, ...report }, ageMs: 0, failureBefore: undefined });
+    return this.read({ stored: { kind: 'unchanged', ageMs: 0 }, dueInMs: 1, ...report });
   }
 
   get isForeign(): boolean {
@@ -179,7 +170,7 @@ describe('somebody else', () => {
     expect(quiet.pass(EARLY_MS + 2 * PAUSE_MS - 1).isForeign).toBe(true);
     expect(quiet.pass(1).isForeign).toBe(false);
     const reported = new Deaths().holding(10, 1).judge(10).pass(EARLY_MS);
-    reported.read({ generation: 10, ageMs: 0 });
+    reported.readsOf({ generation: 10, ageMs: 0 });
     expect(reported.pass(2 * PAUSE_MS - 1).isForeign).toBe(true);
     expect(reported.pass(1).isForeign).toBe(false);
   });
@@ -195,7 +186,7 @@ describe('somebody else', () => {
       .holding(10, 1)
       .judge(10)
       .pass(EARLY_MS + PAUSE_MS);
-    deaths.read({ generation: 10, ageMs: -1 });
+    deaths.readsOf({ generation: 10, ageMs: -1 });
     expect(deaths.pass(PAUSE_MS).isForeign).toBe(false);
   });
 });
@@ -238,11 +229,11 @@ describe('a report that something lasting kept from being acted on', () => {
   it('is told again when the store did not answer, or has lost it', () => {
     const deaths = new Deaths().holding(10, 0);
     unreplaced(deaths, spent);
-    const told = (): number => deaths.read(undefined).filter((effect) => effect.do === 'report').length;
+    const told = (): number => deaths.readsOf(undefined).filter((effect) => effect.do === 'report').length;
     expect(told()).toBe(0);
-    deaths.told(false);
+    deaths.taken(false);
     expect(told()).toBe(1);
-    deaths.told(true);
+    deaths.taken(true);
     expect(told()).toBe(1);
     const report = { generation: 10, ageMs: 0, mayProve: false };
     deaths.feed({ on: 'reported', report, answer: 'outage' });
@@ -252,16 +243,16 @@ describe('a report that something lasting kept from being acted on', () => {
   it('is not forgotten for an older one that the store has, before the store has taken it', () => {
     const deaths = new Deaths().holding(10, 0);
     unreplaced(deaths, spent);
-    deaths.read({ generation: 10, ageMs: PAUSE_MS });
+    deaths.readsOf({ generation: 10, ageMs: PAUSE_MS });
     expect(deaths.isReported).toBe(true);
-    deaths.told(true);
-    deaths.read({ generation: 10, ageMs: PAUSE_MS });
+    deaths.taken(true);
+    deaths.readsOf({ generation: 10, ageMs: PAUSE_MS });
     expect(deaths.isReported).toBe(false);
   });
 
   it('is known from the store as it is known there, and is not told back', () => {
     const deaths = new Deaths().holding(10, 0).pass(10_000);
-    const effects = deaths.read({ generation: 10, ageMs: 4_000 });
+    const effects = deaths.readsOf({ generation: 10, ageMs: 4_000 });
     expect(effects.filter((effect) => effect.do === 'report')).toEqual([]);
     expect([deaths.isReported, deaths.merchant.held?.isReported]).toEqual([true, true]);
     expect(deaths.pass(PAUSE_MS - 4_001).isReported).toBe(true);
@@ -270,14 +261,14 @@ describe('a report that something lasting kept from being acted on', () => {
 
   it('is none of the future by the word of a store whose clock was set back', () => {
     const deaths = new Deaths().holding(10, 0);
-    deaths.read({ generation: 10, ageMs: -PAUSE_MS });
+    deaths.readsOf({ generation: 10, ageMs: -PAUSE_MS });
     expect(deaths.pass(PAUSE_MS).isReported).toBe(false);
   });
 
   it('says nothing of any other session', () => {
     const deaths = new Deaths().holding(11, 0);
     expect(unreplaced(deaths, spent)).toEqual([]);
-    deaths.read({ generation: 10, ageMs: 0 });
+    deaths.readsOf({ generation: 10, ageMs: 0 });
     expect(deaths.isReported).toBe(false);
   });
 });

@@ -25,6 +25,6 @@ export { TestIssuer, type SigningAlgorithm } from './test-issuer.js';
 export { LASTING_SESSION_MS, PATIENT_CALL_MS, PATIENT_GATEWAY, PATIENT_REDIS } from './patience.js';
 export { freePort } from './free-port.js';
 export { RedisProcess } from './redis-process.js';
-export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';
+export { encryptedRedis, startRedisCluster, startRedisSentinel } from './redis-topologies.js';
 export { describeWith, toolPath, type Requirement } from './needed-tools.js';
 export { endedAfterAll, endedAfterEach, startedWhole } from './started.js';

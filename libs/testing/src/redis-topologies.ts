@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { toolPath } from './needed-tools.js';
 import { RedisProcess } from './redis-process.js';
+import type { TestAuthority } from './test-certificates.js';
 
 /** A node that a busy machine holds up for a second must not be considered dead by the others. */
 const NODE_TIMEOUT_MS = '5000';
@@ -66,6 +69,29 @@ function startSentinel(name: string, primaryPort: number, downAfterMs: number): 
       `sentinel down-after-milliseconds ${name} ${downAfterMs}`,
       `sentinel failover-timeout ${name} 2000`,
     ],
+  });
+}
+
+/**
+ * A Redis that only takes TLS, with a certificate of this authority.
+ * @param choices of its command line, after the usual ones; and when its certificate has ended
+ */
+export function encryptedRedis(
+  authority: TestAuthority,
+  { args = [], ...ends }: { readonly args?: readonly string[]; readonly notAfter?: Date } = {},
+): Promise<RedisProcess> {
+  const { cert, key } = authority.issue({ names: ['127.0.0.1', 'localhost'], ...ends });
+  return RedisProcess.start({
+    tlsOnly: true,
+    args: ({ port, dir }) => {
+      const files = { 'tls.crt': cert, 'tls.key': key, 'ca.crt': authority.cert };
+      for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+      return [
+        ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+        ...['--tls-cert-file', join(dir, 'tls.crt'), '--tls-key-file', join(dir, 'tls.key')],
+        ...['--tls-ca-cert-file', join(dir, 'ca.crt'), ...args],
+      ];
+    },
   });
 }
 

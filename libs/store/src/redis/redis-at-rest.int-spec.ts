@@ -329,6 +329,29 @@ describeWith('redis-server', 'a session at rest', () => {
     expect(await ageOf()).toBeGreaterThan(HOUR_MS - ON_ITS_WAY_MS);
   });
 
+  it('is as old as it is, and dead since when it was, however late the server runs the command', async () => {
+    const LATE_MS = 2_000;
+    const { generation } = aSession({ generation: 4_711 });
+    await store.publish(aPublication(aSession({ merchant: 'other', generation })));
+    const leased = await lease();
+    await keys.client.client('PAUSE', LATE_MS);
+    const sentAtMs = performance.now();
+    await Promise.all([
+      store.publish(aPublication(aSession({ generation: leased.fence }), { nextDueInMs: HOUR_MS }), leased),
+      store.report('other', aDeathReport({ generation, ageMs: 500 })),
+    ]);
+    const waitedMs = performance.now() - sentAtMs;
+    const { states } = await store.read(['shop', 'other'].map((merchant) => ({ merchant, known: 0 })));
+    const [shop, other] = states;
+    expect(waitedMs).toBeGreaterThan(LATE_MS / 2);
+    const agesMs = [(shop?.stored as { ageMs: number }).ageMs, (other?.reportedDead?.ageMs ?? NaN) - 500];
+    for (const ageMs of [...agesMs, HOUR_MS - (shop?.dueInMs ?? NaN)]) {
+      // The sender's time runs by one clock and the server's by another, which may drift from it.
+      expect(ageMs).toBeGreaterThan(waitedMs - LATE_MS / 10);
+      expect(ageMs).toBeLessThan(performance.now() - sentAtMs + LATE_MS / 2);
+    }
+  });
+
   it('cannot be stored for a merchant without a key', async () => {
     const store = await open();
     await expect(publish(store)).rejects.toMatchObject({ code: 'internal_error' });

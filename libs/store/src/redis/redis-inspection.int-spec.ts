@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import {
   describeWith,
+  encryptedRedis,
   endedAfterAll,
   PATIENT_CALL_MS,
   PATIENT_REDIS,
@@ -79,44 +78,26 @@ describeWith('redis-server', 'the facts about a server', () => {
 
   it('include the end of the certificate that it shows', async () => {
     const authority = new TestAuthority();
-    const { redis, ca } = await encrypted(authority);
-    const [facts] = await (await inspect({ ...single(redis), tls: { ca } })).servers();
+    const redis = await started(encryptedRedis(authority));
+    const [facts] = await (await inspect({ ...single(redis), tls: { ca: authority.cert } })).servers();
     expect(new Date(facts?.certificateEndsAt ?? 0).getUTCFullYear()).toBe(2049);
   });
 });
 
 describeWith('redis-server', 'a store that cannot be looked at', () => {
   it('is refused when its certificate is of another authority, or has expired', async () => {
-    const { redis } = await encrypted(new TestAuthority());
+    const authority = new TestAuthority();
+    const redis = await started(encryptedRedis(authority));
     const other = { ...single(redis), tls: { ca: new TestAuthority('Another').cert } };
     expect((await failureOf(inspect(other))).code).toBe('store_refused');
-    const expired = await encrypted(new TestAuthority(), new Date('2021-01-01T00:00:00Z'));
-    const failure = await failureOf(inspect({ ...single(expired.redis), tls: { ca: expired.ca } }));
+    const expired = await started(encryptedRedis(authority, { notAfter: new Date('2021-01-01T00:00:00Z') }));
+    const failure = await failureOf(inspect({ ...single(expired), tls: { ca: authority.cert } }));
     expect({ code: failure.code, detail: failure.detail }).toEqual({
       code: 'store_refused',
       detail: expect.stringContaining('CERT_HAS_EXPIRED'),
     });
   });
 });
-
-async function encrypted(authority: TestAuthority, notAfter?: Date): Promise<{ redis: RedisProcess; ca: string }> {
-  const wish = { names: ['127.0.0.1'], ...(notAfter === undefined ? {} : { notAfter }) };
-  const { cert, key } = authority.issue(wish);
-  const redis = await started(
-    RedisProcess.start({
-      tlsOnly: true,
-      args: ({ port, dir }) => {
-        writeFileSync(join(dir, 'cert.pem'), cert);
-        writeFileSync(join(dir, 'key.pem'), key);
-        return [
-          ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
-          ...['--tls-cert-file', join(dir, 'cert.pem'), '--tls-key-file', join(dir, 'key.pem')],
-        ];
-      },
-    }),
-  );
-  return { redis, ca: authority.cert };
-}
 
 describeWith('redis-server', 'what the broker does', () => {
   it('is refused to nobody with the line that grants it, and to who lacks a command, the keys or the channel of it', async () => {

@@ -67,11 +67,6 @@ export class KeysInRedis {
     }
   }
 
-  /** Leaves the store empty for every user of the prefix. */
-  async deleteAll(): Promise<void> {
-    for (const name of await this.client.keys(`${this.prefix}:*`)) await this.client.del(name);
-  }
-
   readonly close = (): void => this.client.disconnect();
 
   async #moveFields(key: string, byMs: number): Promise<void> {

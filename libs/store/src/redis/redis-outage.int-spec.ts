@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { SystemClock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import type { Lease, SessionStore, StoredState } from '#libs/session';
+import type { Lease, SessionStore } from '#libs/session';
 import {
   aClaim,
   aDeathReport,
@@ -55,9 +55,9 @@ async function expectUnavailable(store: SessionStore): Promise<void> {
   expect(inspect(outcomes, { depth: Infinity, showHidden: true })).not.toContain(aSession().authToken);
 }
 
-async function publishIn(store: SessionStore, merchant = 'shop'): Promise<Lease> {
-  const leased = await lease(store, { merchant });
-  await store.publish(aPublication(aSession({ merchant, generation: leased.fence })), leased);
+async function publishIn(store: SessionStore): Promise<Lease> {
+  const leased = await lease(store);
+  await store.publish(aPublication(aSession({ generation: leased.fence })), leased);
   return leased;
 }
 
@@ -227,88 +227,6 @@ describeWith('redis-server', 'closing', () => {
     expect(clients()).toBe(7);
     await Promise.all(replicas.map(({ store }) => store.close()));
     await eventually(() => clients() === 1);
-  });
-});
-
-/** A Redis that stands still after a command was sent, and runs it when it goes on: its sender has given up by then. */
-describeWith('redis-server', 'a command that a stopped Redis runs late', () => {
-  const NEXT_DUE_MS = 7_200_000;
-  /** The sender's time runs by one clock and the server's by another, which may drift from it or be slewed. */
-  const DRIFT_MS = IMPATIENT.commandMs / 2;
-  let redis: RedisProcess;
-  let patient: SessionStore;
-  let sender: SessionStore;
-
-  beforeEach(async () => {
-    redis = await startRedis();
-    ({ store: patient } = await openReplica(redis.address));
-    // A server that does not know a script yet asks for its text, and the sender that has given up would not answer.
-    const { fence: generation } = await publishIn(patient, 'known');
-    await patient.report('known', aDeathReport({ generation }));
-    const opened = await openReplica(redis.address, IMPATIENT);
-    ({ store: sender } = opened);
-    // What time it is at the server is known once it has answered.
-    await opened.becomes('answers');
-  });
-
-  /** Sent again where the sender had no connection just then. @returns when it was sent, once its sender has given up */
-  async function sentInVain(command: () => Promise<unknown>): Promise<number> {
-    for (;;) {
-      await eventually(() =>
-        sender.read([]).then(
-          () => true,
-          () => false,
-        ),
-      );
-      redis.freeze();
-      const sentAtMs = performance.now();
-      const { code, detail } = await failureOf(command());
-      expect(code).toBe('store_unavailable');
-      if (detail?.endsWith('not connected') !== true) return sentAtMs;
-      redis.thaw();
-    }
-  }
-
-  /** @returns how long the command waited at least, how long ago it was sent, and what it left behind */
-  async function runLate(
-    command: () => Promise<unknown>,
-    isDone: (state: StoredState) => boolean,
-  ): Promise<{ readonly waitedMs: number; readonly state: StoredState; readonly elapsedMs: number }> {
-    const atMs = await sentInVain(command);
-    const waitedMs = performance.now() - atMs;
-    redis.thaw();
-    let state: StoredState | undefined;
-    await eventually(async () => {
-      [state] = (await patient.read([{ merchant: 'shop', known: 0 }])).states;
-      return state !== undefined && isDone(state);
-    });
-    if (state === undefined) throw new Error('it was not read');
-    return { waitedMs, state, elapsedMs: performance.now() - atMs };
-  }
-
-  const isStored = ({ stored }: StoredState): boolean => stored.kind === 'session';
-  const ageOf = ({ stored }: StoredState): number => (stored.kind === 'session' ? stored.ageMs : NaN);
-  /** What time it is at the server is known to within the quickest answer, which took no longer than a command may. */
-  const expectAged = (ageMs: number, late: { readonly waitedMs: number; readonly elapsedMs: number }): void => {
-    expect(ageMs).toBeGreaterThan(late.waitedMs - DRIFT_MS);
-    expect(ageMs).toBeLessThan(late.elapsedMs + 2 * IMPATIENT.commandMs + DRIFT_MS);
-  };
-
-  it('publishes a session as old as it is, that falls due when it has to', async () => {
-    const leased = await lease(patient);
-    const publication = aPublication(aSession({ generation: leased.fence }), { ageMs: 0, nextDueInMs: NEXT_DUE_MS });
-    const late = await runLate(() => sender.publish(publication, leased), isStored);
-    expectAged(ageOf(late.state), late);
-    expect(late.state.dueInMs).toBeLessThan(NEXT_DUE_MS - late.waitedMs + DRIFT_MS);
-  });
-
-  it('reports a session dead since when it was', async () => {
-    const { fence: generation } = await publishIn(patient);
-    const late = await runLate(
-      () => sender.report('shop', aDeathReport({ generation, ageMs: 500 })),
-      ({ reportedDead }) => reportedDead !== undefined,
-    );
-    expectAged((late.state.reportedDead?.ageMs ?? NaN) - 500, late);
   });
 });
 

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { BrokerError } from '#libs/errors';
 import type { Lease } from '#libs/session';
@@ -8,6 +7,7 @@ import {
   aPublication,
   aSession,
   describeWith,
+  encryptedRedis,
   endedAfterAll,
   eventually,
   lease,
@@ -330,24 +330,8 @@ describeWith('redis-server', 'one server', () => {
 describeWith('redis-server', 'TLS', () => {
   const authority = new TestAuthority();
 
-  async function encrypted(...more: readonly string[]): Promise<RedisProcess> {
-    const { cert, key: privateKey } = authority.issue({ names: ['127.0.0.1', 'localhost'] });
-    return RedisProcess.start({
-      tlsOnly: true,
-      args: ({ port, dir }) => {
-        const files = { 'tls.crt': cert, 'tls.key': privateKey, 'ca.crt': authority.cert };
-        for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
-        return [
-          ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
-          ...['--tls-cert-file', join(dir, 'tls.crt'), '--tls-key-file', join(dir, 'tls.key')],
-          ...['--tls-ca-cert-file', join(dir, 'ca.crt'), ...more],
-        ];
-      },
-    });
-  }
-
   it('works with a private authority, and is refused where the server cannot prove itself', async () => {
-    const redis = await started(encrypted());
+    const redis = await started(encryptedRedis(authority));
     const connection = { kind: 'single', address: redis.address, database: 0 } as const;
     await expectToWork({ ...connection, tls: { ca: authority.cert } });
     const untrusted = {
@@ -370,7 +354,9 @@ describeWith('redis-server', 'TLS', () => {
     ['TLSv1.3', /^refuses: Redis asks for a certificate of the broker$/],
     ['TLSv1.2', /^refuses: Redis refuses the TLS handshake$/],
   ])('says that the server asks for a certificate of ours, and works with one: %s', async (version, said) => {
-    const redis = await started(encrypted('--tls-auth-clients', 'yes', '--tls-protocols', version));
+    const redis = await started(
+      encryptedRedis(authority, { args: ['--tls-auth-clients', 'yes', '--tls-protocols', version] }),
+    );
     const connection = { kind: 'single', address: redis.address, database: 0 } as const;
     const without = await open({ ...connection, tls: { ca: authority.cert } });
     await without.becomes('refuses');

@@ -87,18 +87,6 @@ export function describeBudget(bench: Bench): void {
       expect(await store.release(spent, { called: false, nextDueInMs: 0 })).toBe(true);
       expect(await store.claim(aClaim({ mode: 'when_wanted', budget: single }))).toMatchObject({ kind: 'claimed' });
     });
-
-    it('tells when the first call is free again after it was lowered', async () => {
-      const { replicas, advance } = bench();
-      const [store] = replicas;
-      const perMs = LONG_MS;
-      for (let call = 0; call < 3; call += 1) {
-        await giveUp(store, { budget: aBudget({ perMs }) });
-        await advance(SHORT_MS);
-      }
-      const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 1, perMs }) }));
-      expectRefusal(refused, 'budget_exhausted', perMs - SHORT_MS);
-    });
   });
 
   describe('a budget of several windows', () => {

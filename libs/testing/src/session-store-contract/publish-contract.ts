@@ -1,6 +1,6 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import type { Lease, Publication } from '#libs/session';
-import { aBudget, aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js';
+import { aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js';
 import {
   type Bench,
   byOther,
@@ -12,7 +12,6 @@ import {
   letPass,
   LONG_MS,
   publicationOf,
-  publishOnce,
   sessionOf,
   SHORT_MS,
   stateOf,
@@ -54,29 +53,6 @@ export function describePublish(bench: Bench): void {
       expect((await lease(other, { owner: 'replica-2', newerThan: leased.fence })).fence).toBeGreaterThan(leased.fence);
     });
 
-    it('clears the failures before it', async () => {
-      const [store] = bench().replicas;
-      await failOnce(store, 0);
-      const leased = await lease(store);
-      expect(leased.failures).toBe(1);
-      await store.publish(publicationOf(leased), leased);
-      expect((await stateOf(store)).failure).toBeUndefined();
-      expect((await lease(store, { newerThan: leased.fence })).failures).toBe(0);
-    });
-
-    it('is fenced once a newer lease was granted, and leaves everything as it is', async () => {
-      const [store, other] = bench().replicas;
-      const late = await lease(store, { leaseMs: SHORT_MS });
-      await letPass(bench());
-      const newer = await lease(other, { owner: 'replica-2' });
-      expect(await store.publish(publicationOf(late), late)).toBe('fenced');
-      expect((await stateOf(store)).stored).toEqual({ kind: 'absent' });
-      expect((await store.due(1)).merchants).toEqual([]);
-      expect(await other.publish(publicationOf(newer), newer)).toBe('published');
-      expect(await store.publish(publicationOf(late), late)).toBe('fenced');
-      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: newer.fence } });
-    });
-
     it('is fenced even when the newer lease was given up', async () => {
       const [store, other] = bench().replicas;
       const late = await lease(store, { leaseMs: SHORT_MS });
@@ -91,24 +67,6 @@ export function describePublish(bench: Bench): void {
       await letPass(bench());
       expect(await store.publish(publicationOf(leased), leased)).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
-    });
-
-    it('is taken by a store that has lost the lease, and fences what that lease superseded', async () => {
-      const [store] = bench().replicas;
-      const lost: Lease = { ...(await lease(store, { merchant: 'other' })), merchant: 'shop' };
-      expect(await store.publish(publicationOf(lost), lost)).toBe('published');
-      const older = { ...lost, fence: lost.fence - 2 };
-      expect(await store.publish(publicationOf(older), older)).toBe('fenced');
-      expect((await lease(store, { newerThan: lost.fence })).fence).toBeGreaterThan(lost.fence);
-    });
-
-    it('frees no lease but its own', async () => {
-      const [store, other] = bench().replicas;
-      const leased = await lease(store);
-      const ofLostStore: Lease = { ...leased, fence: leased.fence + 2 };
-      expect(await store.publish(publicationOf(ofLostStore), ofLostStore)).toBe('published');
-      expect(await other.claim(byOther({ newerThan: ofLostStore.fence }))).toMatchObject({ kind: 'held' });
-      expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
     it('frees no lease of another owner, even if a store that has lost its records gave both one number', async () => {
@@ -159,13 +117,6 @@ export function describePublish(bench: Bench): void {
       expect((await lease(other, { newerThan: fence + 1 })).failures).toBe(0);
     });
 
-    it('answers the same again, and applies it once', async () => {
-      const [store, other] = bench().replicas;
-      await store.publish(lost(4_711));
-      expect(await other.publish({ ...lost(4_711), nextDueInMs: 0 })).toBe('published');
-      expectAbout((await stateOf(store)).dueInMs, LONG_MS);
-    });
-
     it('frees the lease of its own number', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
@@ -185,51 +136,9 @@ export function describePublish(bench: Bench): void {
       expect(await other.publish(publicationOf(leased))).toBe('fenced');
       expect(await other.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
-
-    it('is fenced by a newer session, which stays with its due moment', async () => {
-      const [store] = bench().replicas;
-      const generation = await publishOnce(store);
-      expect(await store.publish({ ...lost(generation - 1), nextDueInMs: 0 })).toBe('fenced');
-      const state = await stateOf(store);
-      expect(state.stored).toMatchObject({ session: { generation } });
-      expectAbout(state.dueInMs, LONG_MS);
-    });
-
-    it('is fenced by a newer lease, even one that has ended: nobody knows whether a call was made under it', async () => {
-      const [store, other] = bench().replicas;
-      const leased = await lease(other, { owner: 'replica-2' });
-      expect(await store.publish(lost(leased.fence - 1))).toBe('fenced');
-      await other.release(leased, { called: true, nextDueInMs: 0 });
-      expect(await store.publish(lost(leased.fence - 1))).toBe('fenced');
-      expect((await stateOf(store)).stored).toEqual({ kind: 'absent' });
-    });
   });
 
   describe('release', () => {
-    it('frees the lease and sets the next due moment', async () => {
-      const [store, other] = bench().replicas;
-      const leased = await lease(store);
-      expect(await store.release(leased, { called: true, nextDueInMs: SHORT_MS })).toBe(true);
-      const state = await stateOf(other);
-      expectAbout(state.dueInMs, SHORT_MS);
-      expect(state.failure).toBeUndefined();
-      expect((await lease(other, { owner: 'replica-2' })).failures).toBe(0);
-    });
-
-    it('does nothing a second time', async () => {
-      const [store] = bench().replicas;
-      const leased = await lease(store);
-      const failure = aRecordedFailure();
-      await store.release(leased, { called: true, nextDueInMs: 0, failure });
-      expect(await store.release(leased, { called: false, nextDueInMs: LONG_MS, failure })).toBe(false);
-      const again = await lease(store, { budget: aBudget({ calls: 2 }) });
-      expect(again.failures).toBe(1);
-      await store.release(again, { called: true, nextDueInMs: 0 });
-      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 2 }) }))).toMatchObject({
-        kind: 'budget_exhausted',
-      });
-    });
-
     it('counts failures without a call up to five, and every one with a call', async () => {
       const [store] = bench().replicas;
       const failed = async (called: boolean): Promise<Lease> =>
