@@ -3,7 +3,8 @@ import { Alarm, type Clock, type ScheduledTask } from '#libs/clock';
 export const PAGE = 500;
 /** Queries in flight at once: one that hangs does not hold up the others. */
 const LANES = 4;
-const RETRY_MS = 1_000;
+/** A connection that was cut is back by then, and what a replica serves meanwhile is dead for less than a second. */
+const RETRY_MS = 500;
 /** Whatever is not urgent waits this long, so that more can be asked for at once. */
 const SOON_MS = 250;
 
