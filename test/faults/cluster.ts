@@ -1,23 +1,27 @@
-import { type Instant, plusMs } from '#libs/clock';
+import { type Clock, type Instant, plusMs, type ScheduledTask } from '#libs/clock';
 import {
   type Cause,
   type CreateSessionRequest,
   type IssuedSession,
   type MerchantCondition,
+  type RejectionAnswer,
   type ServedSession,
   type Session,
   SessionReplica,
   type SessionSettings,
   type SessionStore,
+  type WantedRenewalAnswer,
+  type Wishes,
 } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
 import { FaultyStore } from './faulty-store.js';
-import { SetClock } from './set-clock.js';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+
+const waiting = { merchant: 'shop', waitMs: 900, signal: new AbortController().signal };
 
 /** The pace at which the app ticks a replica. */
 const APP_TICK_MS = SECOND;
@@ -33,8 +37,6 @@ export interface ClusterOptions {
   readonly random?: () => number;
   /** How long a replica that is new to the store lets others speak first; not at all if left out. */
   readonly graceMs?: number;
-  /** Puts something between the replicas and the shared store. */
-  readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
   /** The gateway that each merchant's calls go to; the same for all if left out. */
   readonly gatewayIdOf?: (merchant: string) => string;
   /** The thumbprint of the key that each replica asks with; the same for all if left out. */
@@ -45,6 +47,32 @@ export interface ReplicaUnderTest {
   readonly replica: SessionReplica;
   readonly events: RecordedEvents;
   readonly stop: (graceMs?: number) => Promise<void>;
+}
+
+/** A clock that can be set: that of one replica, or that of the store. Time itself passes as `truth` does. */
+class SetClock implements Clock {
+  /** How far its wall clock is ahead of the truth. */
+  aheadMs = 0;
+  /** Whether its moments are counted by the wall clock, as those of a store are. */
+  readonly #isStore: boolean;
+  readonly #truth: Clock;
+
+  constructor(truth: Clock, isStore = false) {
+    this.#truth = truth;
+    this.#isStore = isStore;
+  }
+
+  now(): Instant {
+    return plusMs(this.#truth.now(), this.aheadMs);
+  }
+
+  monotonicMs(): number {
+    return this.#truth.monotonicMs() + (this.#isStore ? this.aheadMs : 0);
+  }
+
+  schedule(delayMs: number, task: () => void): ScheduledTask {
+    return this.#truth.schedule(delayMs, task);
+  }
 }
 
 /** Several domain replicas on one memory store and one gateway, all in virtual time. */
@@ -133,6 +161,62 @@ export class Cluster {
     return (this.#clocks[index] ??= new SetClock(this.clock));
   }
 
+  // ---- What is asked of a replica
+
+  /** The answer that it has within this time, or the error that it is refused with. */
+  async ask<Answer>(ask: (wishes: Wishes) => Promise<Answer>, ms = SECOND, replica = 0): Promise<Answer | Error> {
+    const answer = ask(this.at(replica).replica.wishes).catch((error: unknown) => error as Error);
+    await this.clock.advance(ms);
+    return await answer;
+  }
+
+  read(
+    wish: Partial<Parameters<Wishes['read']>[0]> = {},
+    ms?: number,
+    replica?: number,
+  ): Promise<ServedSession | Error> {
+    const any = { ...waiting, minRemainingMs: 0, waitsThroughFailure: false };
+    return this.ask((wishes) => wishes.read({ ...any, ...wish }), ms, replica);
+  }
+
+  /** A consumer reports the session of this replica, unless it says which. */
+  report(
+    dead: Partial<Parameters<Wishes['reject']>[0]> = {},
+    ms?: number,
+    replica = 0,
+  ): Promise<RejectionAnswer | Error> {
+    const generation = this.at(replica).replica.held.generationOf('shop');
+    const ours = { ...waiting, generation, reason: 'b_used_token' };
+    return this.ask((wishes) => wishes.reject({ ...ours, ...dead }), ms, replica);
+  }
+
+  /** A person wants a newer one. */
+  renew(waitMs?: number, ms?: number, replica?: number): Promise<WantedRenewalAnswer | Error> {
+    const wish = waitMs === undefined ? waiting : { ...waiting, waitMs };
+    return this.ask((wishes) => wishes.renew(wish), ms, replica);
+  }
+
+  /** On request, at this replica. */
+  async renewedBy(replica: number): Promise<void> {
+    await this.clock.advance(MINUTE);
+    const before = this.session(replica).generation;
+    await this.renew(SECOND, 5 * SECOND, replica);
+    if (this.session(replica).generation === before) throw new Error('there is no newer session');
+  }
+
+  // ---- What happens to the store
+
+  storeOf(index: number): FaultyStore {
+    const found = this.stores[index];
+    if (found === undefined) throw new Error(`there is no replica ${index}`);
+    return found;
+  }
+
+  /** For every replica. */
+  set storeIs(state: FaultyStore['state']) {
+    for (const store of this.stores) store.state = state;
+  }
+
   /** Everything that the store knew is lost. */
   emptyStore(): void {
     this.store = new MemorySessionStore({ clock: this.storeClock });
@@ -148,12 +232,6 @@ export class Cluster {
     return this.replicas.map(({ replica }) => replica.causeFor('shop'));
   }
 
-  /** The tokens that are served but are not the one alive at the gateway. */
-  deadTokens(merchant = 'shop'): readonly string[] {
-    const tokens = this.served(merchant).flatMap((served) => (served === undefined ? [] : [served.session.authToken]));
-    return tokens.filter((token) => token !== this.gateway.liveToken(merchant));
-  }
-
   /** The exchange is timed by the clock of the replica that makes it; what the gateway says is by its own clock. */
   async #createSession(request: CreateSessionRequest, clock: SetClock): Promise<IssuedSession> {
     const issued = await this.gateway.createSession(request);
@@ -162,9 +240,14 @@ export class Cluster {
   }
 
   #reach(index: number): SessionStore {
-    const faulty = new FaultyStore(this.#options.wrapStore?.(this.store, index) ?? this.store);
+    const faulty = new FaultyStore(this.store);
     this.stores[index] = faulty;
     return faulty.view;
+  }
+
+  /** Of those of the merchant `shop`. */
+  generations(merchant = 'shop'): readonly (number | undefined)[] {
+    return this.served(merchant).map((served) => served?.session.generation);
   }
 
   /** What each replica would serve now. */
@@ -183,5 +266,5 @@ export class Cluster {
   }
 }
 
-/** A signal for reads that are never aborted. */
-export const neverAborted = new AbortController().signal;
+/** A signal for wishes that are never aborted. */
+export const neverAborted = waiting.signal;

@@ -1,12 +1,16 @@
 import { BrokerError } from '#libs/errors';
-import type { Announcement, SessionStore } from '#libs/session';
+import type { Announcement, SessionStore, StoredStates } from '#libs/session';
 
 type Operation = Exclude<keyof SessionStore, 'onAnnouncement' | 'close'>;
 
 /** The store as one replica sees it, through a network that can be cut and that can lose announcements and answers. */
 export class FaultyStore {
-  state: 'answers' | 'silent' | 'refuses' = 'answers';
+  state: 'answers' | 'silent' = 'answers';
   losesAnnouncements = false;
+  /** What these operations fail with, although the store answers. */
+  failures: { readonly [Name in Operation]?: Error } = {};
+  /** The replica lacks the key that sessions are sealed to. */
+  lacksKey = false;
   /** The next call of this operation is applied, and its answer lost. */
   losesNextAnswerOf: Operation | undefined;
   /** What was asked, in order, whether or not it was answered. */
@@ -39,12 +43,13 @@ export class FaultyStore {
     return () => release();
   }
 
-  set down(isDown: boolean) {
-    this.state = isDown ? 'silent' : 'answers';
-  }
-
   asksFor(operation: Operation): number {
     return this.asked.filter((question) => question.operation === operation).length;
+  }
+
+  readsOf(merchant: string): number {
+    const about = this.asked.filter((question) => JSON.stringify(question.arguments).includes(`"${merchant}"`));
+    return about.filter(({ operation }) => operation === 'read').length;
   }
 
   /** Anyone who can write to the channel can say anything. */
@@ -66,9 +71,10 @@ export class FaultyStore {
   async #ask(operation: Operation, parameters: readonly unknown[]): Promise<unknown> {
     this.asked.push({ operation, arguments: parameters });
     if (this.state === 'silent') throw new BrokerError('store_unavailable');
-    if (this.state === 'refuses') throw new BrokerError('store_refused', { detail: `${operation}: NOPERM` });
+    const failure = this.failures[operation];
+    if (failure !== undefined) throw failure;
     const ask = Reflect.get(this.#store, operation) as (...all: unknown[]) => Promise<unknown>;
-    const answer = await Reflect.apply(ask, this.#store, parameters);
+    const answer = this.#opened(await Reflect.apply(ask, this.#store, parameters));
     if (this.#stalled?.operation === operation) {
       const { until } = this.#stalled;
       this.#stalled = undefined;
@@ -78,4 +84,28 @@ export class FaultyStore {
     this.losesNextAnswerOf = undefined;
     throw new BrokerError('store_unavailable');
   }
+
+  #opened(answer: unknown): unknown {
+    if (!this.lacksKey || typeof answer !== 'object' || answer === null || !('states' in answer)) return answer;
+    const states = (answer as StoredStates).states.map((state) =>
+      state.stored.kind === 'session'
+        ? { ...state, stored: { kind: 'unopenable', generation: state.stored.session.generation } }
+        : state,
+    );
+    return { ...answer, states };
+  }
+}
+
+/** A store with one operation that does what the test says. */
+export function altered<Name extends keyof SessionStore>(
+  name: Name,
+  make: (store: SessionStore) => SessionStore[Name],
+): (store: SessionStore) => SessionStore {
+  return (store: SessionStore): SessionStore =>
+    new Proxy(store, {
+      get: (target, asked) => {
+        const member: unknown = asked === name ? make(target) : Reflect.get(target, asked);
+        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+      },
+    });
 }

@@ -1,51 +1,26 @@
 import { BrokerError } from '#libs/errors';
-import type { RejectionAnswer } from '#libs/session';
-import { altered } from './altered-store.js';
-import { Cluster, neverAborted } from './cluster.js';
-import type { FaultyStore } from './faulty-store.js';
-
-function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
-  const { wishes } = cluster.at(replica).replica;
-  return wishes.reject({
-    merchant: 'shop',
-    generation,
-    reason: 'b_used_token',
-    waitMs: 7_000,
-    signal: neverAborted,
-  });
-}
-
-/** An answer may also be a rejected promise: either way, it is looked at after time has passed. */
-async function after<Answer>(cluster: Cluster, answer: Promise<Answer>, ms = 1_000): Promise<Answer> {
-  const settled = Promise.allSettled([answer]);
-  await cluster.clock.advance(ms);
-  await settled;
-  return answer;
-}
-
-const generationOf = (answer: RejectionAnswer): number => ('session' in answer ? answer.session.generation : 0);
+import { Cluster, type ClusterOptions, HOUR, MINUTE, neverAborted, SECOND } from './cluster.js';
 
 const REFUSED = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 
-describe('a rejected session', () => {
+describe('a session that consumers report dead', () => {
   it('costs one create call when it is reported to every replica at once', async () => {
     const cluster = await Cluster.running({ replicas: 10, latencyMs: 300 });
-    const dead = cluster.session().generation;
-    const reports = Array.from({ length: 1_000 }, (_, index) => report(cluster, dead, index % 10));
-    const answers = await after(cluster, Promise.all(reports));
+    const generation = cluster.session().generation;
+    const reports = Array.from({ length: 1_000 }, (_, index) => cluster.report({ generation }, SECOND, index % 10));
+    const answers = await Promise.all(reports);
     expect(cluster.gateway.calls).toHaveLength(2);
-    expect(new Set(answers.map(generationOf)).size).toBe(1);
-    expect(Math.min(...answers.map(generationOf))).toBeGreaterThan(dead);
+    const newer = { kind: 'renewed', session: { generation: cluster.session().generation } };
+    expect(answers).toMatchObject(answers.map(() => newer));
+    expect(newer.session.generation).toBeGreaterThan(generation);
   });
 
   it('is told of with what the consumer said, and as the first of its generation', async () => {
     const cluster = await Cluster.running();
     const { generation } = cluster.session();
-    const { wishes } = cluster.first.replica;
-    const named = { merchant: 'shop', generation, reason: 'b_used_token', consumer: 'checkout' };
-    await after(cluster, wishes.reject({ ...named, waitMs: 7_000, signal: neverAborted }));
-    const anonymous = { merchant: 'shop', generation, waitMs: 7_000, signal: neverAborted };
-    await after(cluster, wishes.reject(anonymous));
+    await cluster.report({ generation, consumer: 'checkout' });
+    const anonymous = { merchant: 'shop', generation, waitMs: SECOND, signal: neverAborted };
+    await cluster.ask((wishes) => wishes.reject(anonymous));
     const told = { event: 'session_rejected', merchant: 'shop', generation };
     expect(cluster.first.events.of('session_rejected')).toEqual([
       { ...told, reason: 'b_used_token', consumer: 'checkout', result: 'renewed', isFirst: true },
@@ -53,151 +28,161 @@ describe('a rejected session', () => {
     ]);
   });
 
-  it('is replaced by what another replica has made meanwhile, once the store has been read', async () => {
+  it('is given to nobody who waits for what comes, on the replica that knows, until the newer one is there', async () => {
+    const cluster = await Cluster.running({ latencyMs: 3_000 });
+    const { generation } = cluster.session();
+    const reported = cluster.report({ waitMs: 7_000 }, 6 * SECOND);
+    await cluster.clock.advance(SECOND);
+    const read = { waitMs: 10_000 };
+    const [waiting, plain] = [true, false].map((waitsThroughFailure) =>
+      cluster.read({ ...read, waitsThroughFailure }, 5 * SECOND),
+    );
+    await reported;
+    expect(await plain).toMatchObject({ session: { generation } });
+    expect(await waiting).toMatchObject({ session: { generation: cluster.session().generation } });
+    expect(cluster.session().generation).toBeGreaterThan(generation);
+  });
+
+  it('is replaced by what another replica has made meanwhile, once the store has said so, and not before', async () => {
     const cluster = await Cluster.running({ replicas: 2 });
-    const [, store] = cluster.stores as [FaultyStore, FaultyStore];
-    const dead = cluster.session().generation;
+    const store = cluster.storeOf(1);
     store.losesAnnouncements = true;
-    await after(cluster, report(cluster, dead), 100);
+    await cluster.report({}, 100);
+    store.failures = { read: new BrokerError('store_unavailable') };
+    expect(await cluster.report({}, 10, 1)).toMatchObject({ reason: 'store_silent', retryAfterMs: 1_000 });
+    store.failures = {};
     const release = store.holdNextAnswerOf('read');
-    const answer = await after(cluster, report(cluster, dead, 1));
+    const answer = await cluster.report({ waitMs: 7_000 }, SECOND, 1);
     release();
     expect(answer).toMatchObject({ kind: 'renewed', session: { generation: cluster.session().generation } });
     expect(cluster.gateway.calls).toHaveLength(2);
   });
 
-  it('is not replaced by it while the store does not say what it has, and is asked about again in a second', async () => {
-    let isSilent = false;
-    const silent = new BrokerError('store_unavailable');
-    const wrapStore = altered('read', (store) => (known) => (isSilent ? Promise.reject(silent) : store.read(known)));
-    const cluster = await Cluster.running({ replicas: 2, wrapStore });
-    const [, store] = cluster.stores as [FaultyStore, FaultyStore];
-    const dead = cluster.session().generation;
-    store.losesAnnouncements = true;
-    await after(cluster, report(cluster, dead), 100);
-    isSilent = true;
-    const answer = after(cluster, report(cluster, dead, 1), 10);
-    await expect(answer).rejects.toMatchObject({ reason: 'store_silent', retryAfterMs: 1_000 });
-  });
-
-  it('does not clear a back-off', async () => {
+  it('clears no back-off, however many ask', async () => {
     const cluster = await Cluster.running({ latencyMs: 10 });
-    const dead = cluster.session().generation;
-    cluster.gateway.answerAlways({ kind: 'refused', detail: 'no such merchant' });
-    await expect(after(cluster, report(cluster, dead))).rejects.toMatchObject({ code: 'session_unavailable' });
-    const again = Promise.allSettled(Array.from({ length: 100 }, () => report(cluster, dead)));
-    await cluster.clock.advance(30_000);
-    for (const answer of await again) {
-      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'session_unavailable' } });
-    }
-    // The first refusals are repeated after 2, 5 and 15 seconds, however many ask.
+    const { generation } = cluster.session();
+    cluster.gateway.answerAlways(REFUSED);
+    await cluster.report();
+    const again = Array.from({ length: 100 }, () => cluster.report({ generation, waitMs: 7_000 }, 30 * SECOND));
+    for (const answer of await Promise.all(again)) expect(answer).toMatchObject({ code: 'session_unavailable' });
+    // The first refusals are repeated after 2, 5 and 15 seconds.
     expect(cluster.gateway.calls).toHaveLength(2 + 3);
-    expect(cluster.session().generation).toBe(dead);
+    expect(cluster.session().generation).toBe(generation);
   });
-});
 
-describe('a session that is being replaced because it is dead', () => {
-  it('is given to nobody who waits, on the replica that knows, until the newer one is there', async () => {
-    const cluster = await Cluster.running({ latencyMs: 3_000 });
-    const dead = cluster.session().generation;
-    const reported = report(cluster, dead);
-    await cluster.clock.advance(1_000);
-    const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: 10_000, signal: neverAborted };
-    const { wishes } = cluster.first.replica;
-    const [waiting, plain] = [true, false].map((waitsThroughFailure) => wishes.read({ ...wish, waitsThroughFailure }));
-    await cluster.clock.advance(5_000);
-    await reported;
-    expect((await plain)?.session.generation).toBe(dead);
-    expect((await waiting)?.session.generation).toBeGreaterThan(dead);
-  });
-});
-
-describe('one refusal of the bank while the session is dead', () => {
-  it.each([
-    [1, 5_000],
-    [3, 30_000],
-  ])('takes a merchant out for seconds, and a few more for some minutes: %d for %d ms', async (refusals, withinMs) => {
+  it('takes the merchant out for some seconds if the bank refuses the next one a few times', async () => {
+    const refusals = 3;
     const cluster = await Cluster.running({ replicas: 3, latencyMs: 10 });
-    const dead = cluster.session().generation;
+    const { generation } = cluster.session();
     cluster.gateway.revoke('shop');
     cluster.gateway.answerNext(...Array.from({ length: refusals }, () => REFUSED));
-    const reported = Promise.allSettled([report(cluster, dead)]);
-    await cluster.clock.advance(withinMs);
-    await reported;
-    expect(cluster.served().map((served) => (served?.session.generation ?? 0) > dead)).not.toContain(false);
+    await cluster.report({}, 30 * SECOND);
+    expect(cluster.generations().filter((now = 0) => now <= generation)).toEqual([]);
     expect(cluster.gateway.calls).toHaveLength(2 + refusals);
   });
-});
 
-describe('a renewal before its time that was given up', () => {
-  it('is taken over by another replica at once, although the session has long to go', async () => {
+  it('is replaced at once by another replica if the one at it stops, although it has long to go', async () => {
     const cluster = await Cluster.running({ replicas: 2, latencyMs: 4_000 });
-    const dead = cluster.session().generation;
-    const reported = Promise.allSettled([report(cluster, dead)]);
+    const { generation } = cluster.session();
+    const reported = cluster.report({}, 100);
     await cluster.clock.advance(100);
-    const stopped = cluster.first.stop(500);
-    await cluster.clock.advance(8_000);
-    await stopped;
-    await reported;
-    expect(cluster.session(1).generation).toBeGreaterThan(dead);
+    await Promise.all([cluster.first.stop(500), cluster.clock.advance(8 * SECOND), reported]);
+    expect(cluster.session(1).generation).toBeGreaterThan(generation);
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 
-  it('or has failed, is tried again when its back-off is over, by any replica that is there', async () => {
+  it('is replaced after the back-off of a call that failed, by any replica that is there', async () => {
     const cluster = await Cluster.running({ replicas: 2, latencyMs: 10 });
-    const dead = cluster.session().generation;
+    const { generation } = cluster.session();
     cluster.gateway.answerNext({ kind: 'transient', detail: 'busy' });
-    const reported = Promise.allSettled([report(cluster, dead)]);
-    await cluster.clock.advance(100);
+    await cluster.report({}, 100);
     await cluster.first.stop();
-    await reported;
-    await cluster.clock.advance(4_000);
-    expect(cluster.session(1).generation).toBeGreaterThan(dead);
+    await cluster.clock.advance(4 * SECOND);
+    expect(cluster.session(1).generation).toBeGreaterThan(generation);
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 });
 
 describe('a generation that nobody here knows', () => {
-  it('was never issued where the store has none: a report gets the session there is, and costs no call', async () => {
+  it('was never issued where the store has none: it gets the session there is, without a call, unless only the store could tell', async () => {
     const cluster = await Cluster.running();
     const { generation } = cluster.session();
-    expect(await after(cluster, report(cluster, generation + 1))).toMatchObject({
+    const held = (claimed: number): Promise<number | Error> =>
+      cluster.ask((wishes) => wishes.generationHeld('shop', claimed));
+    expect(await cluster.report({ generation: generation + 1 })).toMatchObject({
       kind: 'already_newer',
       session: { generation },
     });
+    expect([await held(generation + 1), await held(generation)]).toEqual([0, generation]);
+    cluster.storeIs = 'silent';
+    expect(await held(generation + 1)).toBe(generation + 1);
+    expect(await cluster.report({ generation: generation + 1 })).toMatchObject({ code: 'store_unavailable' });
     expect(cluster.gateway.calls).toHaveLength(1);
-    const { wishes } = cluster.first.replica;
-    expect(await after(cluster, wishes.generationHeld('shop', generation + 1))).toBe(0);
-    expect(await wishes.generationHeld('shop', generation)).toBe(generation);
+    // A replica that knows of none at all cannot tell.
+    expect(await cluster.ask((wishes) => wishes.generationHeld('nobody', 7))).toBe(7);
   });
 
   it('and was issued is as dead as any other: it is not given back', async () => {
     // With this chance, it is the second merchant that is looked at meanwhile.
     const cluster = await Cluster.running({ replicas: 2, merchants: ['shop', 'stall'] });
-    const [, store] = cluster.stores as [FaultyStore, FaultyStore];
-    store.losesAnnouncements = true;
-    await after(cluster, report(cluster, cluster.session().generation), 20_000);
+    cluster.storeOf(1).losesAnnouncements = true;
+    await cluster.report({}, 20 * SECOND);
     const { generation } = cluster.session();
     expect(cluster.session(1).generation).toBeLessThan(generation);
-    const answer = await after(cluster, report(cluster, generation, 1));
+    const answer = await cluster.report({ generation }, SECOND, 1);
     // Of two that died early in a row, somebody else made the second.
     expect(answer).toMatchObject({ kind: 'cooled_down', because: 'foreign_authorizer' });
   });
+});
 
-  it('may have been issued before a replica that knows of none at all began', async () => {
-    const cluster = new Cluster();
-    const { wishes } = cluster.first.replica;
-    expect(await after(cluster, wishes.generationHeld('nobody', 7))).toBe(7);
+describe('a dead session that cannot be replaced', () => {
+  const effect = 'reported_dead';
+  const settings = { budget: [{ calls: 2, perMs: HOUR }] };
+  /** Replicas that hold one session, whose consumers all report to the first. */
+  const reportedToOne = (options: ClusterOptions = {}): Promise<Cluster> =>
+    Cluster.running({ replicas: 2, latencyMs: 10, lifetimeMs: 12 * HOUR, settings, ...options });
+
+  it('is known to be dead on every replica until a newer one is held, and the one that was told says why', async () => {
+    const cluster = await reportedToOne();
+    const because = { code: 'budget_exhausted', effect };
+    expect(await cluster.report()).toMatchObject({ reason: 'budget_exhausted', because });
+    expect(cluster.first.events.of('session_rejected').at(-1)).toMatchObject({ result: 'budget_exhausted' });
+    expect(cluster.conditions).toEqual(['dead', 'dead']);
+    expect(cluster.causes).toEqual([because, { code: 'not_replaced', effect }]);
+    await cluster.clock.advance(HOUR);
+    await cluster.report();
+    expect(cluster.conditions).toEqual(['fresh', 'fresh']);
+    expect(cluster.causes).toEqual([undefined, undefined]);
   });
 
-  it('may have been issued while only the store could tell: it is believed, and a report is told so', async () => {
-    const cluster = await Cluster.running();
-    const { generation } = cluster.session();
-    for (const store of cluster.stores) store.down = true;
-    const { wishes } = cluster.first.replica;
-    expect(await after(cluster, wishes.generationHeld('shop', generation + 1))).toBe(generation + 1);
-    const reported = after(cluster, report(cluster, generation + 1));
-    await expect(reported).rejects.toMatchObject({ code: 'store_unavailable' });
+  it('is known although the announcement was lost, and although the store has lost everything since', async () => {
+    const cluster = await reportedToOne();
+    cluster.storeOf(1).losesAnnouncements = true;
+    await cluster.report();
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.conditions).toEqual(['dead', 'dead']);
+    await cluster.first.stop();
+    cluster.emptyStore();
+    await cluster.clock.advance(MINUTE);
+    cluster.addReplica();
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.conditions.slice(1)).toEqual(['dead', 'dead']);
+  });
+
+  it('is so because the store is full, by the word of every replica whose own check finds that, and costs no call', async () => {
+    const cluster = await reportedToOne({ settings: {} });
+    // What tells of a death is written all the same.
+    for (const store of cluster.stores) {
+      store.failures = { claim: new BrokerError('store_refused', { detail: 'claim: OOM' }) };
+    }
+    expect(await cluster.report()).toMatchObject({ reason: 'store_refuses' });
+    for (const { replica } of cluster.replicas) replica.storeRefuses();
+    expect(cluster.conditions).toEqual(['dead', 'dead']);
+    const because = { code: 'store_refuses', effect };
+    expect(cluster.causes).toEqual([because, because]);
     expect(cluster.gateway.calls).toHaveLength(1);
+    const [one] = cluster.replicas;
+    await one?.replica.resync();
+    expect(one?.replica.facts('shop').store).toBeUndefined();
   });
 });

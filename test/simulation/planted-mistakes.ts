@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import { altered } from '../faults/altered-store.js';
+import { altered } from '../faults/faulty-store.js';
 import type { Invariant } from './judge.js';
 import type { ReplicaPortsOf, SimulationOptions } from './simulation.js';
 
