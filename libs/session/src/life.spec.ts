@@ -1,5 +1,4 @@
 import {
-  anIssuedSession,
   aRecordedFailure,
   aSession,
   someSettings,
@@ -11,15 +10,9 @@ import {
   resultOf,
   served,
 } from '#libs/testing';
-import { GatewayFailure } from './gateway-failure.js';
-import type { Input } from './life.js';
 import { generationOf, type Now } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { Lease, StoredState } from './ports/session-store.js';
-import fc from 'fast-check';
-
-const isLease = (input: Input): boolean =>
-  input.on === 'claimed' && typeof input.answer !== 'string' && input.answer.kind === 'claimed';
 
 describe('a renewal', () => {
   it('is a wish, room at the gateway, a claim, a call and a publication, and serves the session from the answer on', () => {
@@ -317,68 +310,5 @@ describe('a call that failed', () => {
     const state: StoredState = { merchant: 'shop', stored: { kind: 'absent' }, dueInMs: 0 };
     play.feed({ on: 'stored', state, ageMs: 0, failureBefore: undefined });
     expect(play.merchant.failure).toMatchObject({ kind: 'transient' });
-  });
-});
-
-describe('whatever happens', () => {
-  const inputs: readonly ((generation: number) => Input)[] = [
-    () => ({ on: 'wanted', trigger: 'schedule' }),
-    () => ({ on: 'wanted', trigger: 'rejection', reason: 'b_expired_token' }),
-    () => ({ on: 'wanted', trigger: 'operator' }),
-    () => ({ on: 'admitted' }),
-    (generation) => granted({ fence: 2_000 + generation }),
-    () => ({ on: 'claimed', answer: { kind: 'held', retryInMs: 5_000 } }),
-    () => ({ on: 'claimed', answer: 'outage' }),
-    () => ({ on: 'handed_over' }),
-    () => ({ on: 'created', issued: anIssuedSession() }),
-    () => ({ on: 'not_created', failure: new GatewayFailure({ kind: 'timeout', detail: 'on purpose' }) }),
-    () => ({ on: 'published', answer: 'published' }),
-    () => ({ on: 'published', answer: 'fenced' }),
-    () => ({ on: 'published', answer: 'outage', isLast: true }),
-    (generation) => ({ on: 'offered', generation, answer: 'fenced' }),
-    (generation) => ({ on: 'rejected', generation, reason: 'b_used_token' }),
-    (generation) => ({
-      on: 'stored',
-      state: {
-        merchant: 'shop',
-        stored: { kind: 'session', session: aSession({ generation: 1 + generation }), ageMs: 0 },
-        dueInMs: 0,
-      },
-      ageMs: 0,
-      failureBefore: undefined,
-    }),
-    () => ({ on: 'wake' }),
-  ];
-  const happening = fc.record({
-    input: fc.nat(inputs.length - 1),
-    generation: fc.nat(50),
-    passMs: fc.constantFrom(0, 1, 700, 9_000, 200_000),
-  });
-
-  it('a generation never goes back, a call is made only under a lease of its own, and every lease is given back or used', () => {
-    fc.assert(
-      fc.property(fc.array(happening, { maxLength: 40 }), (happenings) => {
-        const play = new Play();
-        const called = new Set<number>();
-        for (const { input, generation, passMs } of happenings) {
-          const before = play.merchant;
-          const given = inputs[input]?.(generation) ?? { on: 'wake' };
-          const effects = play.pass(passMs).feed(given);
-          expect(generationOf(play.merchant)).toBeGreaterThanOrEqual(generationOf(before));
-          expect(play.merchant.floor).toBeGreaterThanOrEqual(Math.max(before.floor, generationOf(play.merchant)));
-          for (const effect of effects) {
-            if (effect.do !== 'create') continue;
-            const { phase } = play.merchant;
-            const fence = phase.at === 'calling' ? phase.lease.fence : -1;
-            expect([fence > before.floor, called.has(fence)]).toEqual([true, false]);
-            called.add(fence);
-          }
-          const isUsed = play.merchant.phase.at === 'calling' || play.merchant.phase.at === 'handing_over';
-          if (isLease(given)) expect(isUsed || effectNames(effects).includes('release')).toBe(true);
-          if (play.merchant.phase.at === 'idle' && before.phase.at !== 'idle')
-            expect(effectNames(effects)).toContain('end');
-        }
-      }),
-    );
   });
 });

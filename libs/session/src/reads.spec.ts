@@ -99,27 +99,20 @@ describe('reads of the store', () => {
     expect(reads).toHaveLength(2);
   });
 
-  it('ends when it is closed: nothing is asked any more, and no timer stays', async () => {
-    const { clock, reads, following, want } = follower();
-    await want(['shop']);
-    reads[0]?.fail();
-    await clock.settle();
-    following.close();
-    expect(clock.pendingTasks).toBe(0);
-    await want(['kiosk']);
-    following.retryNow();
-    await clock.advance(60_000);
-    expect(reads).toHaveLength(1);
-  });
-
-  it('does not ask again for what fails after it was closed', async () => {
-    const { clock, reads, following, want } = follower();
-    await want(['shop']);
-    following.close();
-    reads[0]?.fail();
-    await clock.settle();
-    expect(clock.pendingTasks).toBe(0);
-    await clock.advance(60_000);
-    expect(reads).toHaveLength(1);
-  });
+  it.each(['after', 'before'])(
+    'ends when it is closed %s something failed: nothing is asked any more, and no timer stays',
+    async (when) => {
+      const { clock, reads, following, want } = follower();
+      await want(['shop']);
+      if (when === 'before') following.close();
+      reads[0]?.fail();
+      await clock.settle();
+      following.close();
+      expect(clock.pendingTasks).toBe(0);
+      await want(['kiosk']);
+      following.retryNow();
+      await clock.advance(60_000);
+      expect(reads).toHaveLength(1);
+    },
+  );
 });

@@ -9,7 +9,7 @@ import {
 } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
 import { leadShareOf, leadTimeShortfall, momentsOf, quietMoment } from './session-moments.js';
-import { placeOf } from './session.js';
+import { placeOf, type SessionSettings } from './session.js';
 import fc from 'fast-check';
 
 const { createdAt } = aSession();
@@ -30,67 +30,34 @@ function leadAndMargin(
 }
 
 describe('the moments of a session', () => {
-  it('renews 20 % of the lifetime before expiry by default', () => {
-    expect(leadAndMargin(900_000).leadMs).toBe(180_000);
-  });
+  const hour = { kind: 'duration', durationMs: 3_600_000 } as const;
+  const own = {
+    renewBefore: { kind: 'share', share: 0.4 },
+    safetyMargin: { kind: 'duration', durationMs: 7_000 },
+  } as const;
+  const every = { renewEveryMs: 28_800_000 };
+  const quietHours = { from: '03:00', to: '03:01', timeZone: 'UTC' };
+  const nightly = { renewEveryMs: 600_000, quietHours, renewBefore: { kind: 'share', share: 0.1 } } as const;
 
-  it('renews at least two gateway timeouts before expiry', () => {
-    expect(leadAndMargin(30_000).leadMs).toBe(10_000);
-  });
-
-  it('never renews before half of the lifetime has passed, or it would renew for ever', () => {
-    expect(leadAndMargin(2_000).leadMs).toBe(1_000);
-    const renewBefore = { kind: 'duration', durationMs: 3_600_000 } as const;
-    expect(leadAndMargin(60_000, someSettings({ renewBefore })).leadMs).toBe(30_000);
-  });
-
-  it('leads by the share that others plan with, where there is no jitter', () => {
-    const anyLead = fc.option(
-      fc.oneof(
-        fc.record({ kind: fc.constant('share' as const), share: fc.double({ min: 0.01, max: 0.5, noNaN: true }) }),
-        fc.record({ kind: fc.constant('duration' as const), durationMs: fc.integer({ min: 1_000, max: 7_200_000 }) }),
-      ),
-      { nil: undefined },
-    );
-    fc.assert(
-      fc.property(fc.integer({ min: 60_000, max: 86_400_000 }), anyLead, (lifetimeMs, renewBefore) => {
-        const settings = someSettings(renewBefore === undefined ? {} : { renewBefore });
-        const plannedMs = leadShareOf(lifetimeMs, settings) * lifetimeMs;
-        expect(Math.abs(plannedMs - leadAndMargin(lifetimeMs, settings).leadMs)).toBeLessThan(2);
-      }),
-    );
-  });
-
-  it('keeps a margin of 5 %, at most 30 s', () => {
-    expect(leadAndMargin(300_000).marginMs).toBe(15_000);
-    expect(leadAndMargin(86_400_000).marginMs).toBe(30_000);
-  });
-
-  it('takes both from the settings, as a share or as a duration', () => {
-    const settings = someSettings({
-      renewBefore: { kind: 'share', share: 0.4 },
-      safetyMargin: { kind: 'duration', durationMs: 7_000 },
-    });
-    expect(leadAndMargin(100_000, settings)).toEqual({ leadMs: 40_000, marginMs: 7_000 });
-  });
-
-  it('lets jitter make a renewal earlier by up to 10 %, never later', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), (jitter) => {
-        const { leadMs } = leadAndMargin(900_000, someSettings(), jitter);
-        return leadMs >= 180_000 && leadMs <= 198_000;
-      }),
-    );
-  });
-
-  it('bounds the age by renewEvery, and spreads it as it does the lead', () => {
-    const settings = someSettings({ renewEveryMs: 28_800_000 });
-    expect(leadAndMargin(86_400_000, settings).leadMs).toBe(57_600_000);
-    expect(leadAndMargin(86_400_000, settings, 0.5).leadMs).toBe(57_600_000 + 864_000);
-    expect(leadAndMargin(3_600_000, settings).leadMs).toBe(720_000);
-    const quietHours = { from: '03:00', to: '03:01', timeZone: 'UTC' };
-    const nightly = someSettings({ renewEveryMs: 600_000, quietHours, renewBefore: { kind: 'share', share: 0.1 } });
-    expect(leadAndMargin(1_200_000, nightly, 0.5).leadMs).toBe(600_000);
+  it.each<[string, [lifetimeMs: number, chosen?: Partial<SessionSettings>, jitter?: number], [number, number]]>([
+    ['lead by 20 % of the lifetime, with a margin of half a minute at most', [900_000], [180_000, 30_000]],
+    ['lead by up to a tenth more with the jitter', [900_000, {}, 1], [198_000, 30_000]],
+    ['have a margin of 5 %', [300_000], [60_000, 15_000]],
+    ['lead by two gateway timeouts at least', [30_000], [10_000, 1_500]],
+    ['lead by half of the lifetime at most, or it would renew for ever', [2_000], [1_000, 100]],
+    ['do so whatever is set', [60_000, { renewBefore: hour }], [30_000, 3_000]],
+    ['take both from the settings, as a share or as a duration', [100_000, own], [40_000, 7_000]],
+    ['bound the age', [86_400_000, every], [57_600_000, 30_000]],
+    ['spread that bound as they do the lead', [86_400_000, every, 0.5], [57_600_000 + 864_000, 30_000]],
+    ['bound no age that is not reached', [3_600_000, every], [720_000, 30_000]],
+    ['spread no bound with quiet hours', [1_200_000, nightly, 0.5], [600_000, 30_000]],
+  ])('%s', (_what, [lifetimeMs, chosen = {}, jitter = 0], [leadMs, marginMs]) => {
+    const settings = someSettings(chosen);
+    expect(leadAndMargin(lifetimeMs, settings, jitter)).toEqual({ leadMs, marginMs });
+    // Others plan with the lead as it is before the jitter.
+    if (settings.renewEveryMs === undefined && jitter === 0) {
+      expect(leadShareOf(lifetimeMs, settings) * lifetimeMs).toBeCloseTo(leadMs);
+    }
   });
 
   it('has a default lead of at most five minutes with quiet hours, and of two gateway timeouts at least', () => {
@@ -100,6 +67,7 @@ describe('the moments of a session', () => {
       leadAndMargin(3_600_000, someSettings({ quietHours, ...settings }), 0.9).leadMs;
     expect(leadMs({})).toBeGreaterThanOrEqual(300_000);
     expect(leadMs({})).toBeLessThanOrEqual(330_000);
+    expect(leadMs({})).toBe(leadAndMargin(3_600_000, someSettings({ quietHours }), 0).leadMs);
     expect(leadMs({ gatewayTimeoutMs: 200_000 })).toBeGreaterThanOrEqual(400_000);
     expect(leadMs({ renewBefore: { kind: 'share', share: 0.2 } })).toBeGreaterThanOrEqual(720_000);
   });
@@ -248,18 +216,6 @@ describe('four hundred days with quiet hours', () => {
     // Two hours contain 23 steps of five minutes; the clocks are changed twice.
     expect(counts.filter((count) => count === 2).length).toBeLessThanOrEqual(Math.ceil(400 / 20) + 3);
   });
-
-  it.each(inEachZone.slice(0, 2))('of eight hours have two a day elsewhere, in %s at place %d', (timeZone, place) => {
-    const times = { ...night, timeZone };
-    const daily = new DailyWindow(times);
-    for (const livesMs of [8 * HOUR_MS, 8 * HOUR_MS - 5 * MINUTE_MS]) {
-      const moments = momentsOver(400, livesMs, { start, times, place });
-      const days = [...perDay(outside(moments, daily), daily).values()];
-      // On the days on which the clocks are changed it may be one more.
-      expect(days.filter((count) => count > 2).length).toBeLessThanOrEqual(3);
-      expect(moments.length).toBeLessThanOrEqual((400 * DAY_MS) / livesMs + 400 / 5);
-    }
-  });
 });
 
 describe('for any life of sessions, hours and place', () => {
@@ -284,43 +240,6 @@ describe('for any life of sessions, hours and place', () => {
         }
       }),
       { numRuns: 30 },
-    );
-  });
-
-  it('no window has more renewals than one more than it would have anyway', () => {
-    fc.assert(
-      fc.property(merchant, lives, (of, livesMs) => {
-        const daily = new DailyWindow(of.times);
-        fc.pre(livesMs > daily.lengthMs);
-        const inWindows = new Map<Instant, number>();
-        for (const moment of momentsOver(6, livesMs, of).slice(1)) {
-          const { from } = daily.endingAfter(plusMs(moment, -1)).next().value;
-          if (from <= moment) inWindows.set(from, (inWindows.get(from) ?? 0) + 1);
-        }
-        expect(Math.max(0, ...inWindows.values())).toBeLessThanOrEqual(2);
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  it('there are no more renewals between two windows than after a session that was created at the end of the first', () => {
-    fc.assert(
-      fc.property(merchant, lives, ({ times, ...of }, livesMs) => {
-        const inUtc = { ...of, times: { ...times, timeZone: 'UTC' } };
-        const daily = new DailyWindow(inUtc.times);
-        fc.pre(livesMs > daily.lengthMs);
-        const betweenMs = DAY_MS - 0.99 * daily.lengthMs;
-        const fewest = Math.ceil(betweenMs / (livesMs - MINUTE_MS)) - 1;
-        const between = new Map<Instant, number>();
-        for (const moment of outside(momentsOver(12, livesMs, inUtc), daily)) {
-          // On the first days it has to find the rhythm.
-          if (moment < of.start + 2 * DAY_MS) continue;
-          const { from } = daily.endingAfter(moment).next().value;
-          between.set(from, (between.get(from) ?? 0) + 1);
-        }
-        expect(Math.max(0, ...between.values())).toBeLessThanOrEqual(fewest);
-      }),
-      { numRuns: 40 },
     );
   });
 });
