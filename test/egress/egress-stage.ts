@@ -1,4 +1,3 @@
-import type { Clock } from '#libs/clock';
 import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
@@ -7,29 +6,18 @@ import { type EgressSetUp, RunningEgress } from './running-egress.js';
 
 /** No session ends by itself while a test runs. */
 const MERCHANT = { lifetimeMs: 3_600_000, supersedes: true, merchantId: 'terminal-1' };
-
-export interface StageSetUp {
-  /** Of everything, the egresses included; real time if left out. */
-  readonly clock?: Clock;
-  /** As in the setting `session.handover`. */
-  readonly handover?: string;
-  /** For the sandbox. */
-  readonly settings?: object;
-}
+const SESSION = '{ handover: 0s, budget: [{ calls: 1000, per: 10m }] }';
 
 /** A sandbox and a real broker in this process, with as many egresses in front of them as the test wants. */
 export class EgressStage {
   readonly egresses: RunningEgress[] = [];
 
-  private constructor(
-    private readonly broker: RunningBroker,
-    private readonly clocked: Pick<StageSetUp, 'clock'>,
-  ) {}
+  private constructor(private readonly broker: RunningBroker) {}
 
-  static async start({ handover = '0s', settings = {}, ...clocked }: StageSetUp = {}): Promise<EgressStage> {
-    const session = `{ handover: ${handover}, budget: [{ calls: 1000, per: 10m }] }`;
-    const own = { merchant: MERCHANT, sandbox: settings, gateway: 'supersedes: true,', session };
-    return new EgressStage(await RunningBroker.start({ ...own, ...clocked }), clocked);
+  /** @param sandbox its settings */
+  static async start(sandbox: object = {}): Promise<EgressStage> {
+    const own = { merchant: MERCHANT, sandbox, gateway: 'supersedes: true,', session: SESSION };
+    return new EgressStage(await RunningBroker.start(own));
   }
 
   get sandboxUrl(): string {
@@ -43,7 +31,7 @@ export class EgressStage {
 
   async egress(setUp: Partial<EgressSetUp> = {}): Promise<RunningEgress> {
     const broker = { url: this.broker.url, token: TOKENS.payments };
-    const egress = await RunningEgress.start({ broker, gatewayUrl: this.sandboxUrl, ...this.clocked, ...setUp });
+    const egress = await RunningEgress.start({ broker, gatewayUrl: this.sandboxUrl, ...setUp });
     this.egresses.push(egress);
     return egress;
   }
@@ -57,8 +45,8 @@ export class EgressStage {
     return ((await this.control('GET', '/calls?operation=authorize&merchant=shop')) as { matching: number }).matching;
   }
 
-  async ledger(query = ''): Promise<Ledgered> {
-    return (await (await fetch(`${this.sandboxUrl}/_sandbox/ledger${query}`)).json()) as Ledgered;
+  async ledger(): Promise<Ledgered> {
+    return (await (await fetch(`${this.sandboxUrl}/_sandbox/ledger`)).json()) as Ledgered;
   }
 
   /** A card number, sealed to the bank's key for card data. */

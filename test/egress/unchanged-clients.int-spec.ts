@@ -14,7 +14,8 @@ describe('a client that is pointed at the egress', () => {
   let egress: RunningEgress;
 
   beforeAll(async () => {
-    stage = await EgressStage.start({ settings: { settleMs: 10 } });
+    // A doubled payment shows up in the ledger as such, instead of the second one being refused.
+    stage = await EgressStage.start({ duplicates: 'accepted' });
     egress = await stage.egress();
   });
   beforeEach(async () => {
@@ -156,5 +157,17 @@ describe('a client that is pointed at the egress', () => {
       const answer = await told([post(path, plain), ...presented], body);
       expect(shape.route === 'clear' ? answer : opened(answer)).toMatchObject({ merchantId: 'terminal-1' });
     });
+  });
+
+  it('is paid once after a dead session: its payment is repeated with the same merchantRequestId', async () => {
+    const calls = await stage.createCalls();
+    await stage.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exists');
+    const paid = Array.from({ length: 40 }, (_, index) => egress[index % 2 === 0 ? 'plain' : 'alias']());
+    const answers = await Promise.all(paid.map((caller) => caller.pay('clear', orderRequest())));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const { payments, totals } = await stage.ledger();
+    expect(totals).toMatchObject({ payments: 40, accepted: 40, doubled: 0 });
+    expect(Math.max(...payments.map(({ requests }) => Number(requests)))).toBeLessThanOrEqual(2);
+    expect(await stage.createCalls()).toBe(calls + 1);
   });
 });
