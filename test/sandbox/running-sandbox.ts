@@ -4,6 +4,7 @@ import { createLogger } from '#libs/telemetry';
 import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { generateKeyPair, readPublicKey, type KeyPair, type PublicJwk } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { startSandbox, type SandboxOptions } from '../../apps/sandbox/src/sandbox.js';
+import { type ControlRequest, sandboxControl } from './sandbox-control.js';
 
 /** The plaintext of a session, as a merchant reads it. */
 export interface ReadSession {
@@ -74,10 +75,8 @@ export class RunningSandbox {
   }
 
   /** A control request that has to succeed. */
-  async control<T = unknown>(path: string, request: SentRequest = {}): Promise<T> {
-    const response = await this.send(`/control${path}`, request);
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+  control<T = unknown>(path: string, { method = 'POST', body }: Partial<ControlRequest> = {}): Promise<T> {
+    return sandboxControl(this.url, { method, path, body }) as Promise<T>;
   }
 
   /** Registers the merchant, or changes it. */
