@@ -34,12 +34,6 @@ export interface SentRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface AuthorizeRequest {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object;
-  readonly signal?: AbortSignal;
-}
-
 export const AUTHORIZE = '/api-gateway/authorize_virtual_device';
 
 /** A sandbox in this process, and one of its merchants, both as a client sees them: over HTTP only. */
@@ -94,10 +88,10 @@ export class RunningSandbox {
     return this.control(`/calls${query}`, { method: 'GET' });
   }
 
-  authorize({ headers = {}, body = {}, signal }: AuthorizeRequest = {}): Promise<Response> {
+  authorize({ headers = {}, body = {}, signal }: SentRequest = {}): Promise<Response> {
     return this.send(AUTHORIZE, {
       headers: { 'x-api_version': '1', ...headers },
-      body: { serviceCode: this.serviceCode, ...body },
+      body: { serviceCode: this.serviceCode, ...(body as object) },
       ...(signal === undefined ? {} : { signal }),
     });
   }
