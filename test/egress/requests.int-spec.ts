@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { CREATE, PATHS, type Route, ROUTES } from './callers.js';
+import { CREATE, PATHS, ROUTES } from './callers.js';
 import { answer, type HostileGateway, outcomeOf } from './hostile-gateway.js';
 import { PlayedStage } from './played-stage.js';
 import { MAX_BODY_BYTES, type RunningEgress } from './running-egress.js';

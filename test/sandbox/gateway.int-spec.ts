@@ -203,13 +203,6 @@ describe('the played gateway', () => {
       expect([response.status, await msgCodeOf(response)]).toEqual([200, 'b_encryptor_failed_decrypt_message']);
     });
 
-    it('refuses a session without its token, and one it does not know', async () => {
-      const { refreshToken: _refreshToken, ...bare } = await sandbox.session();
-      expect(await msgCodeOf(await sandbox.echo(bare))).toBe('b_refresh_token_absent');
-      const unknown = await sandbox.echo({ ...bare, deviceId: sandbox.serviceCode });
-      expect([unknown.status, await msgCodeOf(unknown)]).toEqual([401, 'b_unknown_device']);
-    });
-
     it('refuses a session from the moment of its expiry on', async () => {
       await sandbox.register({ lifetimeMs: 60_000 });
       const session = await sandbox.session();
