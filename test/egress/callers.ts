@@ -95,11 +95,6 @@ export class AliasCaller implements Caller {
     return JSON.parse((await this.create()).text) as AliasSession;
   }
 
-  /** Uses another caller's session as its own. */
-  take(session: AliasSession): void {
-    this.#session = session;
-  }
-
   async presented(): Promise<readonly string[]> {
     const { deviceId, refreshToken } = await this.session();
     return ['x-api_version', 'V1', 'x-device_id', deviceId, 'x-refresh_token', refreshToken];

@@ -1,35 +1,23 @@
-import type { Clock } from '#libs/clock';
-import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
-import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
-import type { Ledgered } from '../sandbox/payment-desk.js';
-import { type EgressSetUp, RunningEgress } from './running-egress.js';
+import { RunningEgress } from './running-egress.js';
 
 /** No session ends by itself while a test runs. */
 const MERCHANT = { lifetimeMs: 3_600_000, supersedes: true, merchantId: 'terminal-1' };
+const SESSION = '{ handover: 0s, budget: [{ calls: 1000, per: 10m }] }';
 
-export interface StageSetUp {
-  /** Of everything, the egresses included; real time if left out. */
-  readonly clock?: Clock;
-  /** As in the setting `session.handover`. */
-  readonly handover?: string;
-  /** For the sandbox. */
-  readonly settings?: object;
-}
-
-/** A sandbox and a real broker in this process, with as many egresses in front of them as the test wants. */
+/** A sandbox, a real broker and an egress in front of them, in this process. */
 export class EgressStage {
-  readonly egresses: RunningEgress[] = [];
-
   private constructor(
     private readonly broker: RunningBroker,
-    private readonly clocked: Pick<StageSetUp, 'clock'>,
+    readonly egress: RunningEgress,
   ) {}
 
-  static async start({ handover = '0s', settings = {}, ...clocked }: StageSetUp = {}): Promise<EgressStage> {
-    const session = `{ handover: ${handover}, budget: [{ calls: 1000, per: 10m }] }`;
-    const own = { merchant: MERCHANT, sandbox: settings, gateway: 'supersedes: true,', session };
-    return new EgressStage(await RunningBroker.start({ ...own, ...clocked }), clocked);
+  /** @param sandbox its settings */
+  static async start(sandbox: object = {}): Promise<EgressStage> {
+    const own = { merchant: MERCHANT, sandbox, gateway: 'supersedes: true,', session: SESSION };
+    const broker = await RunningBroker.start(own);
+    const access = { url: broker.url, token: TOKENS.payments };
+    return new EgressStage(broker, await RunningEgress.start({ broker: access, gatewayUrl: broker.sandboxUrl }));
   }
 
   get sandboxUrl(): string {
@@ -37,15 +25,8 @@ export class EgressStage {
   }
 
   async close(): Promise<void> {
-    for (const egress of this.egresses.splice(0)) await egress.close();
+    await this.egress.close();
     await this.broker.close();
-  }
-
-  async egress(setUp: Partial<EgressSetUp> = {}): Promise<RunningEgress> {
-    const broker = { url: this.broker.url, token: TOKENS.payments };
-    const egress = await RunningEgress.start({ broker, gatewayUrl: this.sandboxUrl, ...this.clocked, ...setUp });
-    this.egresses.push(egress);
-    return egress;
   }
 
   control(method: string, path: string, body?: object): Promise<unknown> {
@@ -55,15 +36,5 @@ export class EgressStage {
   /** Create calls that the bank has received. */
   async createCalls(): Promise<number> {
     return ((await this.control('GET', '/calls?operation=authorize&merchant=shop')) as { matching: number }).matching;
-  }
-
-  async ledger(query = ''): Promise<Ledgered> {
-    return (await (await fetch(`${this.sandboxUrl}/_sandbox/ledger${query}`)).json()) as Ledgered;
-  }
-
-  /** A card number, sealed to the bank's key for card data. */
-  async sealedCard(number = '4111111111111111'): Promise<string> {
-    const response = await fetch(`${this.sandboxUrl}/_sandbox/payment-key`);
-    return sealCompact(number, readPublicKey(((await response.json()) as { readonly jwk: unknown }).jwk));
   }
 }

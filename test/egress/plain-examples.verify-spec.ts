@@ -136,7 +136,7 @@ describe.each<[string, string, Operation]>([
       program = tool === 'go' ? await goProgram(fileOf(file), folder) : toolPath(tool);
       args = tool === 'go' ? [] : [fileOf(file)];
       stage = started.add(await EgressStage.start(), (it) => it.close());
-      egress = await stage.egress();
+      egress = stage.egress;
       const order = JSON.parse((await egress.plain().pay('clear', orderRequest())).text) as Members;
       const paid = (await stage.control('POST', `/orders/${String(order['hppOrderId'])}/pay`, {})) as Members;
       OPERATION_ID = String(paid['operationId']);

@@ -27,14 +27,6 @@ interface Played {
   readonly body: string;
 }
 
-/** In seconds: anything longer than a caller would wait is not waited for. */
-const RETRY_AFTER = {
-  overloaded: '60',
-  unauthenticated: undefined,
-  route_not_found: undefined,
-  jwe_not_opened: undefined,
-};
-
 /**
  * A broker without a gateway and without a budget: each report of a dead session creates the next one at once. For
  * tests that kill hundreds of sessions, which a real broker would rightly not put up with.
@@ -164,9 +156,10 @@ export class PlayedBroker {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 
-  #problem(response: ServerResponse, status: number, code: keyof typeof RETRY_AFTER): void {
-    const wait = RETRY_AFTER[code];
-    response.writeHead(status, { 'content-type': 'application/problem+json', ...(wait && { 'retry-after': wait }) });
+  #problem(response: ServerResponse, status: number, code: string): void {
+    // Longer than a caller would wait: it is not waited for.
+    const wait = status === 503 ? { 'retry-after': '60' } : {};
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...wait });
     response.end(JSON.stringify({ type: `urn:x:${code}`, title: 'A title', status, code }));
   }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, SystemClock } from '#libs/clock';
 import type { EgressClient, EgressConfiguration, EgressRoute, HttpTls } from '#libs/configuration';
-import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
+import { generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
 import { createLogger, type Telemetry } from '#libs/telemetry';
 import { PATIENT_CALL_MS } from '#libs/testing';
 import { startEgress } from '../../apps/egress/src/egress.js';
@@ -47,8 +47,6 @@ export interface EgressSetUp {
   readonly gatewayUrl: string;
   readonly clients?: readonly ClientWish[];
   readonly timeoutMs?: number;
-  /** Replicas of one egress have the same ones. */
-  readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
   readonly listenTls?: HttpTls;
   /** Its own certificate for the broker, in place of the token. */
@@ -65,7 +63,6 @@ export class RunningEgress {
   readonly lines: string[] = [];
   url = '';
   managementUrl = '';
-  aliasKeys: readonly ClientKey[] = [];
   readonly clients: readonly ClientWish[];
   readonly #folder: string;
   #close: () => Promise<void> = () => Promise.resolve();
@@ -132,7 +129,6 @@ export class RunningEgress {
   }: EgressSetUp): Promise<void> {
     const tokenFile = join(this.#folder, 'broker-token');
     await writeFile(tokenFile, broker.token, { mode: 0o600 });
-    this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];
     const free = { host: '127.0.0.1', port: 0 };
     const configuration: EgressConfiguration = {
       listen: {
@@ -149,7 +145,7 @@ export class RunningEgress {
         passedHeaders: [],
         tls: { pins: [], ...(given.gatewayCa === undefined ? {} : { ca: given.gatewayCa }) },
       },
-      aliasKeys: this.aliasKeys,
+      aliasKeys: [await importClientKey((await generateClientKey()).privateJwk)],
       clients: await Promise.all(this.clients.map(configured)),
       routes: given.routes ?? ROUTES,
       audit: { destination: given.audit ?? 'none' },
@@ -176,10 +172,6 @@ export class RunningEgress {
     this.#close = () => egress.close();
     this.#reload = () => egress.reload();
   }
-}
-
-async function anAliasKey(): Promise<ClientKey> {
-  return importClientKey((await generateClientKey()).privateJwk);
 }
 
 /** A client as in the egress's configuration. */

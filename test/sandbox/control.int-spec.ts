@@ -113,32 +113,28 @@ describe('control of the sandbox', () => {
     });
   });
 
-  describe('faults', () => {
-    it('are listed and cleared, one, those of a scope, or all', async () => {
-      const { id } = await sandbox.fault({ kind: 'hang', merchant: 'shop' });
-      await sandbox.fault({ kind: 'hang', operation: 'echo' });
-      await sandbox.fault({ kind: 'drop', operation: 'echo', merchant: 'shop' });
-      const ids = async (): Promise<unknown> =>
-        (await sandbox.control<readonly { readonly id: number }[]>('/faults', { method: 'GET' })).map((one) => one.id);
-      expect(await ids()).toEqual([id, id + 1, id + 2]);
-      await sandbox.control(`/faults/${id}`, { method: 'DELETE' });
-      const cleared = await sandbox.control('/faults?operation=echo&merchant=shop', { method: 'DELETE' });
-      expect([cleared, await ids()]).toEqual([{ cleared: 1 }, [id + 1]]);
-      expect(await sandbox.control('/faults', { method: 'DELETE' })).toEqual({ cleared: 1 });
-    });
+  it('faults are listed and cleared, one, those of a scope, or all', async () => {
+    const { id } = await sandbox.fault({ kind: 'hang', merchant: 'shop' });
+    await sandbox.fault({ kind: 'hang', operation: 'echo' });
+    await sandbox.fault({ kind: 'drop', operation: 'echo', merchant: 'shop' });
+    const ids = async (): Promise<unknown> =>
+      (await sandbox.control<readonly { readonly id: number }[]>('/faults', { method: 'GET' })).map((one) => one.id);
+    expect(await ids()).toEqual([id, id + 1, id + 2]);
+    await sandbox.control(`/faults/${id}`, { method: 'DELETE' });
+    const cleared = await sandbox.control('/faults?operation=echo&merchant=shop', { method: 'DELETE' });
+    expect([cleared, await ids()]).toEqual([{ cleared: 1 }, [id + 1]]);
+    expect(await sandbox.control('/faults', { method: 'DELETE' })).toEqual({ cleared: 1 });
   });
 
-  describe('settings', () => {
-    it('are changed while it runs, all of them or none', async () => {
-      await sandbox.register();
-      const atStart = { lifetimeMs: 900_000, skewMs: 0, paymentMs: 0, duplicates: 'refused', settleMs: 1_000 };
-      const body = { lifetimeMs: 1_000, skewMs: 'much' };
-      expect((await sandbox.send('/control/settings', { method: 'PATCH', body })).status).toBe(400);
-      expect(await sandbox.control('/settings', { method: 'GET' })).toEqual(atStart);
-      const change = { lifetimeMs: 60_000, skewMs: 3_600_000 };
-      expect(await sandbox.control('/settings', { method: 'PATCH', body: change })).toEqual({ ...atStart, ...change });
-      expect((await sandbox.session()).tokenExpirationDateTime).toBe('2026-03-18 13:01:00.0000 +0000');
-    });
+  it('settings are changed while it runs, all of them or none', async () => {
+    await sandbox.register();
+    const atStart = { lifetimeMs: 900_000, skewMs: 0, paymentMs: 0, duplicates: 'refused', settleMs: 1_000 };
+    const body = { lifetimeMs: 1_000, skewMs: 'much' };
+    expect((await sandbox.send('/control/settings', { method: 'PATCH', body })).status).toBe(400);
+    expect(await sandbox.control('/settings', { method: 'GET' })).toEqual(atStart);
+    const change = { lifetimeMs: 60_000, skewMs: 3_600_000 };
+    expect(await sandbox.control('/settings', { method: 'PATCH', body: change })).toEqual({ ...atStart, ...change });
+    expect((await sandbox.session()).tokenExpirationDateTime).toBe('2026-03-18 13:01:00.0000 +0000');
   });
 
   describe('sessions', () => {

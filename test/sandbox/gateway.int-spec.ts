@@ -203,13 +203,6 @@ describe('the played gateway', () => {
       expect([response.status, await msgCodeOf(response)]).toEqual([200, 'b_encryptor_failed_decrypt_message']);
     });
 
-    it('refuses a session without its token, and one it does not know', async () => {
-      const { refreshToken: _refreshToken, ...bare } = await sandbox.session();
-      expect(await msgCodeOf(await sandbox.echo(bare))).toBe('b_refresh_token_absent');
-      const unknown = await sandbox.echo({ ...bare, deviceId: sandbox.serviceCode });
-      expect([unknown.status, await msgCodeOf(unknown)]).toEqual([401, 'b_unknown_device']);
-    });
-
     it('refuses a session from the moment of its expiry on', async () => {
       await sandbox.register({ lifetimeMs: 60_000 });
       const session = await sandbox.session();
@@ -223,17 +216,6 @@ describe('the played gateway', () => {
 
   describe('cipher helpers', () => {
     const privateJwk = (): object => ({ ...sandbox.own.privateKey.export({ format: 'jwk' }), use: 'enc' });
-    const helper = (name: string, message: string, body: unknown): Promise<Response> =>
-      sandbox.send(`/cipher/${name}?message=${encodeURIComponent(message)}`, { body });
-
-    it('encrypt to a public key and decrypt with its private key, as plain text both ways', async () => {
-      const sealed = await helper('encrypt_by_jwk', 'карта 4111+1', { ...sandbox.own.jwk, use: 'enc' });
-      expect(sealed.headers.get('content-type')).toMatch(/^text\/plain/);
-      const opened = await helper('decrypt_by_jwk', await sealed.text(), privateJwk());
-      expect(opened.headers.get('content-type')).toMatch(/^text\/plain/);
-      expect(await opened.text()).toBe('карта 4111+1');
-    });
-
     it.each<[string, string, string, () => unknown]>([
       ['a private key to encrypt with', 'encrypt_by_jwk?message=m', 'b_invalid_request', privateJwk],
       ['a public key to decrypt with', 'decrypt_by_jwk?message=m', 'b_invalid_request', () => sandbox.own.jwk],

@@ -1,7 +1,8 @@
-import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
+import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
+import { AliasCaller, type Route } from '../egress/callers.js';
 import { DATE, type Members, orderRequest, purchaseRequest, refundRequest } from './order-request.js';
-import type { ReadSession, RunningSandbox } from './running-sandbox.js';
+import type { RunningSandbox } from './running-sandbox.js';
 
 export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
 export const ORDER_OPERATIONS = '/ecom/execute_request/hpp/v1/operations';
@@ -17,7 +18,7 @@ export const OPERATION = '/ecom/execute_request/payments/v1/operations';
 
 export const GOOD_CARD = '4111111111111111';
 
-/** What came back: `code` is the msgCode of an error body, `body` an answer, opened if it was sealed. */
+/** What came back: `code` is that of an error, `body` an answer, opened if it was sealed; no status if nothing came. */
 export interface PaymentAnswer {
   readonly status: number;
   readonly code: unknown;
@@ -32,50 +33,31 @@ export interface Ledgered {
 }
 
 /** A merchant that pays with one session at a sandbox, over HTTP only. */
-export class PaymentDesk {
+export class PaymentDesk extends AliasCaller {
   readonly #sandbox: RunningSandbox;
-  readonly #session: ReadSession;
 
-  constructor(sandbox: RunningSandbox, session: ReadSession) {
+  private constructor(sandbox: RunningSandbox, serviceCode: string) {
+    super(sandbox.url, { serviceCode, key: sandbox.own });
     this.#sandbox = sandbox;
-    this.#session = session;
   }
 
-  static async open(sandbox: RunningSandbox): Promise<PaymentDesk> {
-    return new PaymentDesk(sandbox, await sandbox.session());
+  static async open(sandbox: RunningSandbox, serviceCode = sandbox.serviceCode): Promise<PaymentDesk> {
+    const desk = new PaymentDesk(sandbox, serviceCode);
+    await desk.session();
+    return desk;
   }
 
-  get headers(): Readonly<Record<string, string>> {
-    const { deviceId, refreshToken } = this.#session;
-    return { 'x-api_version': 'V1', 'x-device_id': deviceId, 'x-refresh_token': refreshToken ?? '' };
-  }
-
-  seal(plaintext: string): string {
-    return sealCompact(plaintext, readPublicKey(this.#session.serverPublic));
-  }
-
-  /** Sealed to the payment key that the sandbox publishes. */
-  async sealCard(plaintext: string): Promise<string> {
-    const response = await this.#sandbox.send('/_sandbox/payment-key', { method: 'GET' });
-    const { jwk } = (await response.json()) as { readonly jwk: unknown };
-    return sealCompact(plaintext, readPublicKey(jwk));
-  }
-
-  async post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<PaymentAnswer> {
-    const response = await this.#sandbox.send(path, { headers: { ...this.headers, ...headers }, body });
-    return this.#read(response);
-  }
-
-  postSealed(path: string, members: Members): Promise<PaymentAnswer> {
-    return this.post(path, this.seal(JSON.stringify(members)));
+  async ask(route: Route, path: string, members: Members | string): Promise<PaymentAnswer> {
+    const { status, code, text } = await this.pay(route, members, { path });
+    return { status, code, body: text === '' ? {} : (JSON.parse(text) as Members) };
   }
 
   createOrder(members: Members = {}): Promise<PaymentAnswer> {
-    return this.post(CREATE_ORDER, orderRequest(members));
+    return this.ask('clear', CREATE_ORDER, orderRequest(members));
   }
 
   operations(hppOrderId: unknown): Promise<PaymentAnswer> {
-    return this.post(ORDER_OPERATIONS, { hppOrderId });
+    return this.ask('clear', ORDER_OPERATIONS, { hppOrderId });
   }
 
   createPreauth(): Promise<PaymentAnswer> {
@@ -83,15 +65,15 @@ export class PaymentDesk {
   }
 
   async createPurchase(members: Members = {}, card = GOOD_CARD, path = CREATE_PURCHASE): Promise<PaymentAnswer> {
-    return this.postSealed(path, purchaseRequest(await this.sealCard(card), members));
+    return this.ask('sealed', path, purchaseRequest(await sealedCard(this.#sandbox.url, card), members));
   }
 
   async executePurchase(operationId: unknown, members: Members = {}, cardData = '2503111'): Promise<PaymentAnswer> {
-    return this.postSealed(EXECUTE_PURCHASE, await this.#executeRequest(operationId, members, cardData));
+    return this.#execute(EXECUTE_PURCHASE, { operationId, ...members }, cardData);
   }
 
   async executePreauth(operationId: unknown): Promise<PaymentAnswer> {
-    return this.postSealed(EXECUTE_PREAUTH, await this.#executeRequest(operationId, {}, '2503111'));
+    return this.#execute(EXECUTE_PREAUTH, { operationId }, '2503111');
   }
 
   /** A direct purchase in both steps. @returns the paid operation */
@@ -101,28 +83,26 @@ export class PaymentDesk {
   }
 
   refund(operationId: unknown, members: Members = {}): Promise<PaymentAnswer> {
-    return this.postSealed(REFUND, refundRequest(operationId, members));
+    return this.ask('sealed', REFUND, refundRequest(operationId, members));
   }
 
   /** The customer at the hosted page. */
-  pay(hppOrderId: unknown, outcome = 'SUCCESS'): Promise<Members> {
+  atPage(hppOrderId: unknown, outcome = 'SUCCESS'): Promise<Members> {
     return this.#sandbox.control(`/orders/${String(hppOrderId)}/pay`, { body: { outcome } });
   }
 
-  async #executeRequest(operationId: unknown, members: Members, cardData: string): Promise<Members> {
-    return { operationId, encryptedCardData: await this.sealCard(cardData), date: DATE, ...members };
-  }
-
-  async #read(response: Response): Promise<PaymentAnswer> {
-    const body = (await response.json()) as Record<string, unknown>;
-    const { jwe } = body;
-    if (typeof jwe !== 'string') return { status: response.status, code: body['msgCode'], body };
-    const opened = openCompact(jwe, this.#sandbox.own).toString('utf8');
-    return { status: response.status, code: undefined, body: JSON.parse(opened) as Record<string, unknown> };
+  async #execute(path: string, members: Members, cardData: string): Promise<PaymentAnswer> {
+    const encryptedCardData = await sealedCard(this.#sandbox.url, cardData);
+    return this.ask('sealed', path, { encryptedCardData, date: DATE, ...members });
   }
 }
 
-export async function ledgerOf(sandbox: RunningSandbox, query = ''): Promise<Ledgered> {
-  const response = await sandbox.send(`/_sandbox/ledger${query}`, { method: 'GET' });
-  return (await response.json()) as Ledgered;
+/** Sealed to the payment key that the sandbox publishes. */
+export async function sealedCard(url: string, plaintext = GOOD_CARD): Promise<string> {
+  const { jwk } = (await (await fetch(`${url}/_sandbox/payment-key`)).json()) as { readonly jwk: unknown };
+  return sealCompact(plaintext, readPublicKey(jwk));
+}
+
+export async function ledgerOf(url: string, query = ''): Promise<Ledgered> {
+  return (await (await fetch(`${url}/_sandbox/ledger${query}`)).json()) as Ledgered;
 }

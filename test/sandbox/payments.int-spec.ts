@@ -11,7 +11,7 @@ import {
   PaymentDesk,
   REFUND,
 } from './payment-desk.js';
-import { RunningSandbox } from './running-sandbox.js';
+import { msgCodeOf, RunningSandbox } from './running-sandbox.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -53,7 +53,7 @@ describe('payments at the played gateway', () => {
 
     it('has its operations once the customer has paid', async () => {
       const { hppOrderId } = (await desk.createOrder({ notificationUrl: '' })).body;
-      await desk.pay(hppOrderId);
+      await desk.atPage(hppOrderId);
       const { body } = await desk.operations(hppOrderId);
       expect(body).toMatchObject({ hppOrderId, orderStatus: 'SUCCESS', ecomOrderId: expect.stringMatching(UUID) });
       expect(body['operations']).toEqual([
@@ -85,17 +85,17 @@ describe('payments at the played gateway', () => {
       ['REQUIRED_3DS', 'the same'],
     ])('whose payment is %s is paid by %s operation, once', async (outcome, which) => {
       const { hppOrderId } = (await desk.createOrder()).body;
-      const { operationId } = await desk.pay(hppOrderId, outcome);
+      const { operationId } = await desk.atPage(hppOrderId, outcome);
       expect((await desk.operations(hppOrderId)).body['orderStatus']).toBe(outcome);
-      const paid = await desk.pay(hppOrderId);
+      const paid = await desk.atPage(hppOrderId);
       expect([paid['status'], paid['operationId'] === operationId]).toEqual(['SUCCESS', which === 'the same']);
       expect((await desk.operations(hppOrderId)).body['orderStatus']).toBe('SUCCESS');
-      await expect(desk.pay(hppOrderId)).rejects.toThrow('the order is paid already');
+      await expect(desk.atPage(hppOrderId)).rejects.toThrow('the order is paid already');
     });
 
     it.each(['PREAUTH', 'VERIFICATION'])('of the type %s has an operation of that type', async (hppPayType) => {
       const { hppOrderId } = (await desk.createOrder({ hppPayType })).body;
-      const { operationId } = await desk.pay(hppOrderId);
+      const { operationId } = await desk.atPage(hppOrderId);
       expect((await desk.operations(hppOrderId)).body).toMatchObject({
         hppPayType,
         operations: [{ type: hppPayType }],
@@ -107,7 +107,7 @@ describe('payments at the played gateway', () => {
       const { hppOrderId } = (await desk.createOrder({ expirationTimeMinutes: 5 })).body;
       await clock.advance(5 * 60_000);
       expect(await desk.operations(hppOrderId)).toMatchObject({ status: 500, code: 'b_hpp_order_expired' });
-      await expect(desk.pay(hppOrderId)).rejects.toThrow('the order has expired');
+      await expect(desk.atPage(hppOrderId)).rejects.toThrow('the order has expired');
     });
 
     it.each<[string, object]>([
@@ -216,7 +216,7 @@ describe('payments at the played gateway', () => {
 
     it('of an order stands among its operations, and is done a second later', async () => {
       const { hppOrderId } = (await desk.createOrder()).body;
-      const { operationId } = await desk.pay(hppOrderId);
+      const { operationId } = await desk.atPage(hppOrderId);
       await desk.refund(operationId);
       const refundStatus = async (): Promise<unknown> => {
         const { operations, orderStatus } = (await desk.operations(hppOrderId)).body;
@@ -238,7 +238,7 @@ describe('payments at the played gateway', () => {
     expect(held.body).toMatchObject({ type: 'PREAUTH', status: 'SUCCESS', coinAmount: 12_500 });
     const complete = (members: object): Promise<{ readonly code: unknown; readonly body: object }> => {
       const { operationId: _refunded, ...common } = refundRequest(operationId, members as Record<string, unknown>);
-      return desk.postSealed(COMPLETION, { ...common, originalOperationId: operationId });
+      return desk.ask('sealed', COMPLETION, { ...common, originalOperationId: operationId });
     };
     expect((await complete({ coinAmount: 12_501 })).code).toBe('b_txn_not_allowed');
     expect((await complete({ coinAmount: 5_000 })).body).toMatchObject({
@@ -252,36 +252,34 @@ describe('payments at the played gateway', () => {
   describe('a lookup', () => {
     it('finds an operation by the id of its request and by its own, with null for what it lacks', async () => {
       const { operationId } = await desk.purchase({ merchantRequestId: 'purchase-1' });
-      const byRequest = await desk.postSealed(BY_REQUEST, { merchantRequestId: 'purchase-1' });
+      const byRequest = await desk.ask('sealed', BY_REQUEST, { merchantRequestId: 'purchase-1' });
       expect(byRequest.body).toMatchObject({ operationId, status: 'SUCCESS', merchantRequestId: 'purchase-1' });
       expect(byRequest.body).toMatchObject({ originalOperationId: null, createDateTime: expect.any(String) });
-      expect((await desk.postSealed(OPERATION, { id: operationId })).body).toEqual(byRequest.body);
+      expect((await desk.ask('sealed', OPERATION, { id: operationId })).body).toEqual(byRequest.body);
     });
 
     it("does not find what was never carried out, or is another merchant's", async () => {
       const { operationId } = await desk.purchase({ merchantRequestId: 'purchase-1' });
-      await sandbox.register({ id: 'other', serviceCode: randomUUID() });
-      const serviceCode = (await sandbox.control<{ serviceCode: string }>('/merchants/other', { method: 'GET' }))
-        .serviceCode;
-      const other = new PaymentDesk(sandbox, await sandbox.read(await sandbox.authorize({ body: { serviceCode } })));
+      const serviceCode = randomUUID();
+      await sandbox.register({ id: 'other', serviceCode });
+      const other = await PaymentDesk.open(sandbox, serviceCode);
       for (const [at, merchantRequestId] of [
         [desk, 'purchase-2'],
         [other, 'purchase-1'],
       ] as const) {
-        const unknown = await at.postSealed(BY_REQUEST, { merchantRequestId });
+        const unknown = await at.ask('sealed', BY_REQUEST, { merchantRequestId });
         expect([unknown.status, unknown.code]).toEqual([200, 'b_operation_not_found']);
       }
-      const unknown = await other.postSealed(OPERATION, { id: operationId });
+      const unknown = await other.ask('sealed', OPERATION, { id: operationId });
       expect([unknown.status, unknown.code]).toEqual([404, 'payment_operation_not_found']);
     });
   });
 
   it('takes a sealed body as a JSON string, and headers with hyphens', async () => {
-    const headers = Object.fromEntries(
-      Object.entries(desk.headers).map(([name, value]) => [name.replace('_', '-'), value]),
-    );
+    const { deviceId, refreshToken } = await desk.session();
+    const headers = { 'x-api-version': 'V1', 'x-device-id': deviceId, 'x-refresh-token': refreshToken };
     for (const type of ['application/json', 'text/plain']) {
-      const body = JSON.stringify(desk.seal(JSON.stringify({ merchantRequestId: 'none' })));
+      const body = JSON.stringify(await desk.seal(JSON.stringify({ merchantRequestId: 'none' })));
       const response = await sandbox.send(BY_REQUEST, { headers: { ...headers, 'content-type': type }, body });
       expect(await response.json()).toMatchObject({ msgCode: 'b_operation_not_found' });
     }
@@ -314,11 +312,15 @@ describe('payments at the played gateway', () => {
         at.executePurchase((await at.createPurchase()).body['operationId'], {}, '2513111'),
       b_authorize_transaction_failed: async (at) =>
         at.executePurchase((await at.createPurchase({}, '4000000000009995')).body['operationId']),
-      b_encryptor_failed_decrypt_message: (at) =>
-        at.createPurchase({ encryptedCardNumber: at.seal('4111111111111111') }),
-      b_error_parse_json: (at) => at.post(REFUND, at.seal('{')),
-      b_invalid_request: (at) => at.post(EXECUTE_PURCHASE, { operationId: 'in clear' }),
-      b_refresh_token_absent: (at) => at.post(CREATE_ORDER, orderRequest(), { 'x-refresh_token': '' }),
+      b_encryptor_failed_decrypt_message: async (at) =>
+        at.createPurchase({ encryptedCardNumber: await at.seal(GOOD_CARD) }),
+      b_error_parse_json: (at) => at.ask('sealed', REFUND, '{'),
+      b_invalid_request: (at) => at.ask('clear', EXECUTE_PURCHASE, { operationId: 'in clear' }),
+      b_refresh_token_absent: async (at) => {
+        const headers = { 'x-api_version': 'V1', 'x-device_id': (await at.session()).deviceId };
+        const response = await sandbox.send(CREATE_ORDER, { headers, body: orderRequest() });
+        return { status: response.status, code: await msgCodeOf(response) };
+      },
     };
 
     it.each(Object.entries(causes))('%s', async (code, cause) => {

@@ -4,6 +4,7 @@ import { createLogger } from '#libs/telemetry';
 import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { generateKeyPair, readPublicKey, type KeyPair, type PublicJwk } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { startSandbox, type SandboxOptions } from '../../apps/sandbox/src/sandbox.js';
+import { type ControlRequest, sandboxControl } from './sandbox-control.js';
 
 /** The plaintext of a session, as a merchant reads it. */
 export interface ReadSession {
@@ -30,12 +31,6 @@ export interface SentRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  readonly signal?: AbortSignal;
-}
-
-export interface AuthorizeRequest {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object;
   readonly signal?: AbortSignal;
 }
 
@@ -74,10 +69,8 @@ export class RunningSandbox {
   }
 
   /** A control request that has to succeed. */
-  async control<T = unknown>(path: string, request: SentRequest = {}): Promise<T> {
-    const response = await this.send(`/control${path}`, request);
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (response.status === 204 ? undefined : await response.json()) as T;
+  control<T = unknown>(path: string, { method = 'POST', body }: Partial<ControlRequest> = {}): Promise<T> {
+    return sandboxControl(this.url, { method, path, body }) as Promise<T>;
   }
 
   /** Registers the merchant, or changes it. */
@@ -95,10 +88,10 @@ export class RunningSandbox {
     return this.control(`/calls${query}`, { method: 'GET' });
   }
 
-  authorize({ headers = {}, body = {}, signal }: AuthorizeRequest = {}): Promise<Response> {
+  authorize({ headers = {}, body = {}, signal }: SentRequest = {}): Promise<Response> {
     return this.send(AUTHORIZE, {
       headers: { 'x-api_version': '1', ...headers },
-      body: { serviceCode: this.serviceCode, ...body },
+      body: { serviceCode: this.serviceCode, ...(body as object) },
       ...(signal === undefined ? {} : { signal }),
     });
   }

@@ -84,6 +84,7 @@ describe('what goes wrong', () => {
     ],
     ['a page under 404', 'ProtocolError not_the_broker', page(404), "This 404 is not the broker's: is the URL right?"],
     ['a page under 405', 'ProtocolError not_the_broker', page(405), "This 405 is not the broker's: is the URL right?"],
+    ['an egress', 'ProtocolError not_the_broker', saying(401, { serviceId: 'session-egress' }), 'It is an egress'],
     ['a page', 'ProtocolError answer_invalid', page(200), NO_JSON],
     ['a list', 'ProtocolError answer_invalid', () => json(['canary']), NO_JSON],
     ['half a session', 'ProtocolError answer_invalid', () => new Response(`{"authToken": "${TOKEN}"`), NO_JSON],

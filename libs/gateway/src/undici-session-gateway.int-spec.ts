@@ -145,7 +145,6 @@ describe('the create-session call', () => {
   });
 
   it.each([
-    ['429 with Retry-After', reply(429, '', { 'retry-after': '7' }), { kind: 'transient', retryAfterMs: 7_000 }],
     [
       'a compressed body',
       reply(200, gzipSync(JSON.stringify({ jwe: CANARY })), { 'content-encoding': 'gzip' }),
@@ -404,13 +403,6 @@ describe('TLS to the gateway', () => {
     const pinned = createAt(server, { baseUrl, environment: 'test', tls: { pins: [pin] } });
     expect((await failure(pinned)).kind).toBe('refused');
     expect(server.connections).toBe(0);
-  });
-
-  it('is transient when the other side does not speak it', async () => {
-    const plain = await serveBytes((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    expect((await failure(createAt(plain))).kind).toBe('transient');
-    const mute = await serveBytes((socket) => socket.resetAndDestroy());
-    expect((await failure(createAt(mute))).kind).toBe('transient');
   });
 
   it('is found out where the address says http: a call without it breaks off, and a handshake does not', async () => {

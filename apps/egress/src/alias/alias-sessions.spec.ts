@@ -129,10 +129,11 @@ describe('an alias session', () => {
       expect(found).toEqual([[deviceId, refreshToken]]);
     });
 
-    it('is the same whether the alias is configured in capitals or not', async () => {
+    it('is the same from every replica, whether the alias is configured in capitals or not', async () => {
       const loud = await anAliasParty({ serviceCode: SERVICE_CODE.toUpperCase() });
-      const { deviceId, refreshToken } = await given(await withKeys([key], loud.client), loud);
-      expect(sessions.find(deviceId, refreshToken)).toBe(party.client);
+      const ofAnother = await given(await withKeys([key], loud.client), loud);
+      expect(sessions.find(ofAnother.deviceId, ofAnother.refreshToken)).toBe(party.client);
+      expect(ofAnother).toEqual(await given(sessions, party));
     });
 
     it('has no credential in common with that of another name, merchant, alias or key', async () => {
