@@ -5,7 +5,6 @@ const HEAD = [
   'store',
   'calls expected',
   'seen',
-  'refused of presented',
   'dead while it lasted',
   'dead after it',
   'recovery',
@@ -25,13 +24,12 @@ export function lineOf(result: CaseResult): string {
 }
 
 function cellsOf(result: CaseResult): readonly string[] {
-  const { expected, seen, refused, presented, recoveryMs } = result;
+  const { expected, seen, recoveryMs } = result;
   return [
     `\`${result.name}\`: ${result.done}`,
     result.topology,
     String(expected),
     String(seen),
-    `${refused} of ${presented}`,
     milliseconds(result.whileItLastedMs),
     milliseconds(result.afterItEndedMs),
     recoveryMs === undefined ? 'never' : milliseconds(recoveryMs),

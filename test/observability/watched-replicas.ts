@@ -210,16 +210,16 @@ export class WatchedReplicas {
     return (calls as { matching: number }).matching;
   }
 
-  /** Makes the gateway take the next create call without answering it. @returns what lets it go on */
-  async holdNextCreateCall(): Promise<() => Promise<unknown>> {
-    const fault = { kind: 'hold', operation: 'authorize', times: 1 };
+  /** Makes the gateway hold the next create call, at this moment of it. @returns what lets it go on */
+  async holdNextCreateCall(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<unknown>> {
+    const fault = { kind: 'hold', operation: 'authorize', times: 1, at };
     const { id } = (await this.control('POST', '/faults', fault)) as { id: string };
     return () => this.control('POST', `/faults/${id}/release`);
   }
 
   /** Resolves once the gateway has received so many create calls in all, answered or not. */
   createCallsArrived(calls: number): Promise<unknown> {
-    return this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}`);
+    return this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}&timeoutMs=60000`);
   }
 
   async stop(): Promise<void> {
@@ -285,7 +285,7 @@ export async function servedBy({ url }: Replica, merchant: string, prefer = ''):
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'session-broker-watched-'));
 
-async function untilStarted(replica: Replica): Promise<Replica> {
+export async function untilStarted(replica: Replica): Promise<Replica> {
   await replica.process.said(/"msg":"broker started"/);
   return replica;
 }
