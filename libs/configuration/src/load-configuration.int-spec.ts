@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { FakeClock, TestAuthority } from '#libs/testing';
-import { CODE, type Raw, refusal, written } from './configuration-fixtures.js';
+import { CODE, merchant, type Raw, refusal, written } from './configuration-fixtures.js';
 import type { Fault } from './fault.js';
 import { checkConfiguration, loadConfiguration } from './load-configuration.js';
 
@@ -36,15 +36,6 @@ describe('loadConfiguration', () => {
     await writeFile(join(folder, name), content);
     await chmod(join(folder, name), mode);
   };
-  const merchant = (changes: Raw = {}): Raw => ({
-    id: 'shop',
-    serviceCode: CODE,
-    // Not written unless a test sets it, but it comes before the keys.
-    serviceCodeFile: undefined,
-    clientKeyFiles: ['shop.jwk.json'],
-    gateway: { baseUrl: 'https://gateway.example' },
-    ...changes,
-  });
   const loadText = async (raw: Raw): ReturnType<typeof loadConfiguration> => {
     await put('broker.yaml', JSON.stringify(raw));
     return loadConfiguration(join(folder, 'broker.yaml'), { environment: {}, clock });
@@ -92,37 +83,35 @@ describe('loadConfiguration', () => {
     ]);
   });
 
-  it('says when a certificate ends, and warns of one that has expired, soon will or is not valid yet, once for each, and of no other', async () => {
-    const authority = new TestAuthority();
+  describe('a certificate', () => {
     const day = (days: number): Date => new Date(clock.now() + days * 86_400_000);
-    const certify = async (dates: {
-      readonly notBefore?: Date;
-      readonly notAfter?: Date;
-    }): Promise<readonly Fault[]> => {
-      const { cert, key: privateKey } = authority.issue({ names: ['broker'], ...dates });
+
+    it.each([
+      ['and no more', { notAfter: day(15) }, undefined],
+      [
+        'where that is soon',
+        { notAfter: day(13) },
+        'names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before then',
+      ],
+      [
+        'where it has ended',
+        { notAfter: day(0) },
+        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
+      ],
+      [
+        'where it has not begun',
+        { notBefore: day(1), notAfter: day(90) },
+        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine',
+      ],
+    ])('is said to end when it ends, %s, once for all that name it', async (_when, dates, problem) => {
+      const { cert, key: privateKey } = new TestAuthority().issue({ names: ['broker'], ...dates });
       await put('tls.crt', cert, 0o644);
       await put('tls.key', privateKey);
       const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'tls.crt' };
       const loaded = await loadText({ auth: { mtls: true }, http: { tls }, merchants: [merchant()] });
-      const ends = dates.notAfter && [{ setting: 'http.tls.certFile', endsAt: dates.notAfter.getTime() }];
-      expect(loaded.certificates).toEqual(ends ?? loaded.certificates);
-      return loaded.warnings;
-    };
-    const at = (problem: string): object[] => [{ path: 'http.tls.certFile', line: 1, problem }];
-    expect(await certify({ notAfter: day(15) })).toEqual([]);
-    expect(await certify({ notAfter: day(13) })).toEqual(
-      at('names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before then'),
-    );
-    expect(await certify({ notAfter: day(0) })).toEqual(
-      at(
-        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
-      ),
-    );
-    expect(await certify({ notBefore: day(1) })).toEqual(
-      at(
-        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine',
-      ),
-    );
+      expect(loaded.certificates).toEqual([{ setting: 'http.tls.certFile', endsAt: dates.notAfter.getTime() }]);
+      expect(loaded.warnings).toEqual(problem === undefined ? [] : [{ path: 'http.tls.certFile', line: 1, problem }]);
+    });
   });
 
   it('warns of a file of authorities only where none of them is valid for long', async () => {
