@@ -105,11 +105,6 @@ export class WatchedReplicas {
     return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
   }
 
-  /** @returns the status */
-  async read(merchant: string): Promise<number> {
-    return (await this.ask(merchant, '/session', {})).status;
-  }
-
   async reject(merchant: string, generation: number, replica = this.replicas[0]): Promise<number> {
     const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
     return (await this.ask(merchant, '/session/rejections', init, replica)).status;
@@ -273,12 +268,9 @@ export class WatchedReplicas {
   }
 }
 
-/**
- * @param prefer for how long it may wait for one, as the header of this name
- * @returns the generation that this replica serves, or undefined if it serves none
- */
-export async function servedBy({ url }: Replica, merchant: string, prefer = ''): Promise<number | undefined> {
-  const headers = { authorization: `Bearer ${TOKEN}`, prefer };
+/** @returns the generation that this replica serves, or undefined if it serves none */
+export async function servedBy({ url }: Replica, merchant: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
   const response = await fetch(`${url}/v1/merchants/${merchant}/session`, { headers });
   return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
 }
