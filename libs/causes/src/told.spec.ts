@@ -19,8 +19,9 @@ const answered = (kind: Failed['kind'], httpStatus: number, msgCode?: string): F
   trace: { httpStatus },
 });
 
+type Row = [fault: CallFault, call: Failed, heard?: string];
 /** A call for each fault, and the words by which its runbook is looked up, where that has them. */
-const calls: readonly (readonly [fault: CallFault, call: Failed, heard?: string])[] = [
+const calls: readonly Row[] = [
   ['key_unavailable', { kind: 'key_unavailable' }],
   ['past_expiry', marked('ERR_BROKER_PAST_EXPIRY', 'invalid_response'), 'past its expiry on arrival'],
   ['certificate_expired', untrusted('CERT_HAS_EXPIRED'), 'has expired'],
@@ -134,7 +135,7 @@ const others: Record<string, Cause> = {
 const MAX_LENGTH = 120;
 
 describe('what is wrong, in words', () => {
-  it.each(calls)(
+  it.each<Row>(calls)(
     'is known of a failed call, and found in the runbook by what is heard: %s',
     (fault, call, heard = '') => {
       const { text, runbook } = toldCall(call);

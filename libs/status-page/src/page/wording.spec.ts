@@ -113,7 +113,7 @@ describe('the notice of the configuration', () => {
       expect.stringMatching(/ is in force\.\nConfiguration: changed, /),
       'config-reload-failed',
     ],
-  ])('says of a change that it is %s, and where to go on', (_what, change, text, runbook) => {
+  ])('says of a change that it is %s, and where to go on', (...[, change, text, runbook]) => {
     expect(configurationNotice(change, 90_000)).toEqual({ text, runbook });
   });
 });
