@@ -132,7 +132,7 @@ export const matrixCases: readonly MatrixCase[] = [
       await renewed(stage);
       await killedFor(stage, 300);
       stage.end();
-      await stage.add();
+      await stage.fleet.add(1);
     },
   },
   {
@@ -165,7 +165,7 @@ export const matrixCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       await stage.redis.ask('FLUSHALL');
       stage.end();
-      await stage.add();
+      await stage.fleet.add(1);
       await pause(1_000);
     },
   },
@@ -291,7 +291,7 @@ export const matrixCases: readonly MatrixCase[] = [
       replica.thaw();
       await failedOver(stage);
       stage.end();
-      await stage.add();
+      await stage.fleet.add(1);
     },
   },
   {

@@ -1,11 +1,20 @@
-import type { ReplicaWish, WatchedReplicas } from '../observability/watched-replicas.js';
-import type { Served } from './serving-record.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ReplicaWish, untilStarted, type WatchedReplicas } from '../observability/watched-replicas.js';
+import { type Served, ServingRecord } from './serving-record.js';
 
-/** Replicas of the broker as processes, all for the merchant `shop`; each keeps its number for good. */
+const READ_EVERY_MS = 5;
+
+/**
+ * Replicas of the broker as processes, all for the merchant `shop`. Each keeps its number for good, and has a consumer
+ * that reads its session every few milliseconds.
+ */
 export class Fleet {
+  readonly record = new ServingRecord();
   readonly #watched: WatchedReplicas;
   readonly #wish: (replica: number) => Promise<ReplicaWish>;
   readonly #inService = new Set<number>();
+  readonly #consumers: Promise<void>[] = [];
+  #isOver = false;
 
   /** @param wish how each replica is started */
   constructor(watched: WatchedReplicas, wish: (replica: number) => Promise<ReplicaWish>) {
@@ -17,14 +26,31 @@ export class Fleet {
     return [...this.#inService];
   }
 
-  /** Starts so many at once. */
+  /** Starts so many at once, each with its consumer. */
   async add(count: number): Promise<void> {
     const { replicas } = this.#watched;
     const { length: first } = replicas;
     for (let more = 0; more < count; more += 1) await this.#watched.launch(await this.#wish(first + more));
     const added = replicas.slice(first);
-    await Promise.all(added.map(({ process }) => process.said(/"msg":"broker started"/)));
-    for (const index of added.keys()) this.#inService.add(first + index);
+    await Promise.all(added.map(untilStarted));
+    for (const index of added.keys()) this.#consumers.push(this.#consume(first + index));
+  }
+
+  /** Ends the consumers. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#consumers);
+  }
+
+  async #consume(replica: number): Promise<void> {
+    this.#inService.add(replica);
+    while (!this.#isOver && this.#inService.has(replica)) {
+      // What is served was so at some time after it was asked for.
+      const atMs = Date.now();
+      this.record.note(replica, await this.served(replica), atMs);
+      await pause(READ_EVERY_MS);
+    }
+    this.record.gone(replica);
   }
 
   /** What the replica hands to a consumer now; undefined if it has nothing to hand out, or is gone. */

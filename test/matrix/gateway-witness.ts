@@ -43,17 +43,12 @@ export class GatewayWitness {
     return (await this.createCalls()).filter(({ outcome }) => outcome !== 'in_flight').length;
   }
 
-  /**
-   * Holds the next create call, before it is carried out or before it is answered.
-   * @returns once it is there: how to release it
-   */
-  async stallCall(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<void>> {
+  /** @returns once the next create call is there, which is not answered: how to release it */
+  async stallCall(at?: 'answer'): Promise<() => Promise<unknown>> {
     const { length } = await this.createCalls();
-    const fault = { kind: 'hold', operation: 'authorize', times: 1, at };
-    const { id } = (await this.#watched.control('POST', '/faults', fault)) as { readonly id: number };
-    const arrived = `operation=authorize&until=arrived&waitFor=${length + 1}&timeoutMs=60000`;
-    await this.#watched.control('GET', `/calls?${arrived}`);
-    return async () => void (await this.#watched.control('DELETE', `/faults/${id}`));
+    const release = await this.#watched.holdNextCreateCall(at);
+    await this.#watched.createCallsArrived(length + 1);
+    return release;
   }
 
   async sessions(): Promise<readonly GatewaySession[]> {

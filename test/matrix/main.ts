@@ -2,8 +2,7 @@ import { parseArgs } from 'node:util';
 import { describeError } from '#libs/errors';
 import { matrixCases } from './cases.js';
 import { type CaseResult, playCase } from './matrix-case.js';
-import { writeReliabilityPage } from './reliability-page.js';
-import { lineOf, tableOf } from './report.js';
+import { lineOf, tableOf, writeReliabilityPage } from './report.js';
 
 const { values } = parseArgs({
   options: {

@@ -33,8 +33,6 @@ export interface CaseResult {
   readonly topology: Topology;
   readonly expected: number;
   readonly seen: number;
-  readonly presented: number;
-  readonly refused: number;
   readonly whileItLastedMs: number;
   readonly afterItEndedMs: number;
   /** From the end of the fault until every replica was on the live session; undefined if that never happened. */
@@ -83,7 +81,7 @@ async function aftermath(stage: Stage): Promise<readonly string[]> {
   const before = await stage.gateway.live();
   const [reporter = 0] = stage.fleet.inService;
   const isRenewed = await within(RENEWED_WITHIN_MS, async () => {
-    const generation = stage.record.generationOf(reporter);
+    const generation = stage.fleet.record.generationOf(reporter);
     return generation !== undefined && (await stage.fleet.report(reporter, generation));
   });
   if (!isRenewed) return ['a later report brought no new session'];
@@ -108,18 +106,17 @@ async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played)
   const seen = (await stage.gateway.createCalls()).length - first;
   const expected = matrixCase.expected + (matrixCase.aftermath === 'none' ? 0 : 1);
   const sessions = await stage.gateway.sessions();
-  const dead = stage.record.deadTimes(sessions, stage.end());
-  const { presented, refused } = stage.record;
+  const dead = stage.fleet.record.deadTimes(sessions, stage.end());
   const verdicts = [
     ...wrong,
-    ...stage.record.violations(sessions),
+    ...stage.fleet.record.violations(sessions),
     ...(seen > expected + extra ? [`${seen - expected} create calls too many`] : []),
     ...(seen < expected ? ['a renewal is missing'] : []),
     ...(dead.afterItEndedMs > goalMs ? [`a dead session for ${Math.round(dead.afterItEndedMs)} ms`] : []),
     ...(recoveryMs === undefined ? ['the replicas did not come together'] : []),
   ];
   const trace = [...(await stage.gateway.createCalls()).map((call) => JSON.stringify(call)), ...stage.fleet.trace()];
-  return { name, done, topology, expected, seen, presented, refused, ...dead, recoveryMs, wrong: verdicts, trace };
+  return { name, done, topology, expected, seen, ...dead, recoveryMs, wrong: verdicts, trace };
 }
 
 /** @returns whether it became true in time */

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { GatewaySession } from './gateway-witness.js';
 
-/** What a consumer needs to present a session, and when that is due. */
+/** A session as a consumer gets it. */
 export interface Served {
   readonly generation: number;
   readonly renewAt: string;
   readonly deviceId: string;
-  readonly refreshToken?: string | undefined;
 }
 
 /** A replica handed out one session, from the first time it was seen to the last. */
@@ -23,15 +22,13 @@ export interface DeadTimes {
   readonly afterItEndedMs: number;
 }
 
-/** The time a presentation takes to arrive: a session that ends in the meantime was alive when it was handed out. */
+/** The time an answer takes to arrive: a session that ends in the meantime was alive when it was handed out. */
 const IN_TRANSIT_MS = 20;
 
-/** What consumers got from each replica, and what the gateway said when they presented it. */
+/** What consumers got from each replica. */
 export class ServingRecord {
   readonly #spans: Span[] = [];
   readonly #now = new Map<number, Span>();
-  presented = 0;
-  refused = 0;
 
   note(replica: number, served: Served | undefined, atMs: number): void {
     const current = this.#now.get(replica);

@@ -2,10 +2,8 @@ import { fail } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { eventually, type RedisProcess, startedWhole, TcpProxy } from '#libs/testing';
 import { type ReplicaWish, WatchedReplicas } from '../observability/watched-replicas.js';
-import { Consumers } from './consumers.js';
 import { Fleet } from './fleet.js';
 import { GatewayWitness } from './gateway-witness.js';
-import { ServingRecord } from './serving-record.js';
 import { startStore, type StoreUnderFault, type Topology } from './store-under-fault.js';
 
 const REPLICAS = 3;
@@ -27,15 +25,13 @@ export interface StageSetUp {
   readonly networks?: boolean;
 }
 
-/** Everything that a case has: a real Redis, the gateway, replicas, and consumers that present what they get. */
+/** Everything that a case has: a real Redis, the gateway, replicas, and consumers of their sessions. */
 export class Stage {
-  readonly record = new ServingRecord();
   readonly networks: TcpProxy[] = [];
   readonly gateway: GatewayWitness;
   readonly fleet: Fleet;
   readonly #setUp: StageSetUp;
   readonly #watched: WatchedReplicas;
-  readonly #consumers: Consumers;
   #store: StoreUnderFault | undefined;
   #endedMs: number | undefined;
 
@@ -44,7 +40,6 @@ export class Stage {
     this.#watched = watched;
     this.gateway = new GatewayWitness(watched);
     this.fleet = new Fleet(watched, (replica) => this.#wish(replica));
-    this.#consumers = new Consumers({ fleet: this.fleet, record: this.record, gatewayUrl: watched.sandboxUrl });
   }
 
   /** Resolves once every replica hands out the first session. */
@@ -63,7 +58,6 @@ export class Stage {
     this.#store = await startStore(topology, this.#watched.redis);
     if (namesNoEnd) await this.#setLifetime({ expiryFormat: 'none' });
     await this.fleet.add(REPLICAS);
-    this.#consumers.join();
     await eventually(() => this.isAgreed());
     if (!namesNoEnd) await this.renewNoMore();
   }
@@ -92,15 +86,9 @@ export class Stage {
     return (this.#endedMs ??= Date.now());
   }
 
-  /** One more replica, with its own consumer. */
-  async add(): Promise<void> {
-    await this.fleet.add(1);
-    this.#consumers.join();
-  }
-
   /** Whether every replica hands out the session that the gateway accepts. */
   async isAgreed(): Promise<boolean> {
-    return this.record.areOn(await this.gateway.live(), this.fleet.inService);
+    return this.fleet.record.areOn(await this.gateway.live(), this.fleet.inService);
   }
 
   /** Waits until this long before the first session is due. */
@@ -111,7 +99,7 @@ export class Stage {
   }
 
   async close(): Promise<void> {
-    await this.#consumers.close();
+    await this.fleet.close();
     await this.#watched.stop();
     await Promise.all(this.networks.map((network) => network.close()));
     await this.#store?.stop?.();

@@ -40,7 +40,7 @@ describeWith(['redis-server', 'prometheus'], 'a replica and an egress that are w
   const shown = async (wanted: object, look: () => Promise<object>): Promise<object> => {
     let last = {};
     const isSo = async (): Promise<boolean> => {
-      for (const replicas of [watched, elsewhere]) await replicas.read('shop');
+      for (const replicas of [watched, elsewhere]) await replicas.generationOf('shop');
       egress.end('answered');
       return isDeepStrictEqual((last = await look()), wanted);
     };

@@ -14,7 +14,6 @@ const NOTHING = /(?:)/;
 
 /** A fault, from its beginning to the step of a runbook that cures it. */
 interface Night {
-  readonly fault: string;
   /** What pages, as `name` or `name:merchant`. */
   readonly alert: string;
   readonly begin: () => unknown;
@@ -91,8 +90,8 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
     await renew(merchant, () => true);
   }
   const mends = (merchant: string): Promise<unknown> => watched.control('DELETE', `/faults/${faults.get(merchant)}`);
-  async function configure(change: (configuration: Configured) => void, replicas = watched.replicas): Promise<void> {
-    for (const { file, process } of replicas) {
+  async function configure(change: (configuration: Configured) => void): Promise<void> {
+    for (const { file, process } of watched.replicas) {
       const configuration = JSON.parse(await readFile(file, 'utf8')) as Configured;
       change(configuration);
       await writeFile(file, JSON.stringify(configuration));
@@ -124,9 +123,10 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
   }
 
   /** Each create call of the alert's merchant meets a trouble, until somebody has mended it and a person renews. */
-  function callsThatFail(trouble: object, night: Pick<Night, 'fault' | 'alert'> & Partial<Night>): Night {
-    const [, merchant = ''] = night.alert.split(':');
+  function callsThatFail(alert: string, trouble: object, night: Partial<Night> = {}): Night {
+    const [, merchant = ''] = alert.split(':');
     return {
+      alert,
       step: `When it is fixed: ${RENEW}`,
       panel: ['Worst condition', 'red'],
       begin: () => breaks(merchant, trouble),
@@ -137,37 +137,19 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
   const ERROR = { kind: 'error' };
 
   const merchantNights: readonly Night[] = [
-    callsThatFail(ERROR, {
-      fault: 'a session is not renewed in time',
-      alert: 'SessionBrokerSessionExpiring:late',
-      panel: ['Least lead time left', 'orange'],
-    }),
-    callsThatFail(ERROR, { fault: 'the gateway answers 503', alert: 'SessionBrokerNoSession:silent' }),
+    callsThatFail('SessionBrokerSessionExpiring:late', ERROR, { panel: ['Least lead time left', 'orange'] }),
+    callsThatFail('SessionBrokerNoSession:silent', ERROR),
+    callsThatFail('SessionBrokerRenewalsFailing:cut', { kind: 'drop' }),
     callsThatFail(
-      { kind: 'drop' },
-      { fault: 'connections to the gateway are cut', alert: 'SessionBrokerRenewalsFailing:cut' },
+      'SessionBrokerAccessRefused:refused',
+      { ...ERROR, status: 200, msgCode: 'b_merchant_not_found' },
+      { panel: ['Worst condition', 'orange'], step: `The bank has corrected something: ${RENEW}` },
     ),
-    callsThatFail(
-      { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' },
-      {
-        fault: 'the bank does not know the merchant any more',
-        alert: 'SessionBrokerAccessRefused:refused',
-        panel: ['Worst condition', 'orange'],
-        step: `The bank has corrected something: ${RENEW}`,
-      },
-    ),
-    callsThatFail(
-      { kind: 'wrong_key' },
-      { fault: 'the bank has another public key', alert: 'SessionBrokerSessionDead:key' },
-    ),
-    callsThatFail(ERROR, {
-      fault: 'a session is dead while the gateway fails',
-      alert: 'SessionBrokerSessionDead:dead',
+    callsThatFail('SessionBrokerSessionDead:key', { kind: 'wrong_key' }),
+    callsThatFail('SessionBrokerSessionDead:dead', ERROR, {
       begin: async () => breaks('dead', ERROR).then(() => reject('dead')),
     }),
-    callsThatFail(ERROR, {
-      fault: 'the create calls are spent',
-      alert: 'SessionBrokerBudgetExhausted:spent',
+    callsThatFail('SessionBrokerBudgetExhausted:spent', ERROR, {
       step: 'Raise `calls` of that window in `session.budget` if the bank agrees; it is taken without a restart',
       cure: async () => {
         await mends('spent');
@@ -179,17 +161,11 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
       },
     }),
     callsThatFail(
+      'SessionBrokerClockSkew:skewed',
       { kind: 'clock_skew', skewMs: 30_000 },
-      {
-        fault: 'the clock of the bank is 30 s ahead',
-        alert: 'SessionBrokerClockSkew:skewed',
-        status: /^skewed .* fresh .*/m,
-        panel: undefined,
-        step: 'Theirs: tell the bank.',
-      },
+      { status: /^skewed .* fresh .*/m, panel: undefined, step: 'Theirs: tell the bank.' },
     ),
     {
-      fault: 'somebody else creates sessions',
       alert: 'SessionBrokerForeignAuthorizer:rivalled',
       begin: () => undefined,
       meanwhile: () => reject('rivalled'),
@@ -199,13 +175,12 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
     },
   ];
 
-  it.each(merchantNights)('is short when $fault', async (night) => {
+  it.each(merchantNights)('is short when $alert fires', async (night) => {
     await played.get(night);
   });
 
   const otherNights: readonly Night[] = [
     {
-      fault: 'the store is gone',
       alert: 'SessionBrokerStoreDown',
       begin: () => watched.redis.kill(),
       status: /^.*store.*/m,
@@ -214,7 +189,6 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
       cure: () => watched.redis.start(),
     },
     {
-      fault: 'the store is slow',
       alert: 'SessionBrokerStoreSlow',
       begin: () => undefined,
       meanwhile: async () => {
@@ -226,32 +200,25 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
       cure: () => undefined,
     },
     {
-      fault: 'a changed configuration has a fault',
       alert: 'SessionBrokerConfigReloadFailed',
-      begin: () => configure((configuration) => (configuration.http.port = -1), watched.replicas.slice(0, 1)),
+      begin: () => configure(({ auth }) => (auth.jwt = {})),
       status: /^.*configuration.*/m,
       step: 'Correct the file; it is taken within ten seconds, or at once on SIGHUP.',
-      cure: () =>
-        configure(
-          (configuration) => (configuration.http.port = Number(new URL(watched.replicas[0]?.url ?? '').port)),
-          watched.replicas.slice(0, 1),
-        ),
+      cure: () => configure(({ auth }) => delete auth.jwt),
     },
     {
-      fault: 'the issuer of tokens has no keys',
       alert: 'SessionBrokerAuthenticationUnavailable',
       begin: async () => {
         const { ISSUER: issuer, AUDIENCE: audience } = TestIssuer;
         const jwt = { issuer, audience, jwksUri: `http://127.0.0.1:${await freePort()}/jwks` };
-        await configure(({ auth }) => (auth.jwt = jwt), watched.replicas.slice(0, 1));
+        await configure(({ auth }) => (auth.jwt = jwt));
       },
       meanwhile: () => watched.ask('steady', '/session', { headers: { authorization: `Bearer ${token}` } }),
       status: NOTHING,
       step: 'Compare `auth.jwt.jwksUri` with `jwks_uri`',
-      cure: () => configure(({ auth }) => delete auth.jwt, watched.replicas.slice(0, 1)),
+      cure: () => configure(({ auth }) => delete auth.jwt),
     },
     {
-      fault: 'a certificate ends in 13 days',
       alert: 'SessionBrokerCertificateExpiring',
       begin: () => (egress.certificateMs = 13 * DAY_MS),
       status: NOTHING,
@@ -260,7 +227,6 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
       cure: () => (egress.certificateMs = 90 * DAY_MS),
     },
     {
-      fault: 'a replica is gone',
       alert: 'SessionBrokerReplicaDown',
       begin: () => watched.end(1),
       status: /^.*nothing listens there.*/m,
@@ -270,7 +236,7 @@ describeWith(['redis-server', 'prometheus'], 'a night on call, with a real Prome
     },
   ];
 
-  it.each(otherNights)('is short when $fault', (night) => play(night));
+  it.each(otherNights)('is short when $alert fires', (night) => play(night));
 
   it('is silent on a merchant that is well', async () => {
     expect([...(await prometheus.firing())].filter((name) => name.endsWith(':steady'))).toEqual([]);
@@ -293,7 +259,6 @@ const causeOf = (merchant = ''): RegExp =>
   new RegExp(`^(?:[\\w, ]+, )?${merchant}(?:, [\\w, ]+)?: .+ \\(runbook: [\\w-]+\\)$`, 'm');
 
 interface Configured {
-  readonly http: { port: number };
   readonly auth: { jwt?: object };
   readonly merchants: readonly { readonly id: string; session: object }[];
 }

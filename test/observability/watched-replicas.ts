@@ -105,11 +105,6 @@ export class WatchedReplicas {
     return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
   }
 
-  /** @returns the status */
-  async read(merchant: string): Promise<number> {
-    return (await this.ask(merchant, '/session', {})).status;
-  }
-
   async reject(merchant: string, generation: number, replica = this.replicas[0]): Promise<number> {
     const init = { method: 'POST', body: JSON.stringify({ generation, reason: 'b_used_token' }) };
     return (await this.ask(merchant, '/session/rejections', init, replica)).status;
@@ -210,16 +205,16 @@ export class WatchedReplicas {
     return (calls as { matching: number }).matching;
   }
 
-  /** Makes the gateway take the next create call without answering it. @returns what lets it go on */
-  async holdNextCreateCall(): Promise<() => Promise<unknown>> {
-    const fault = { kind: 'hold', operation: 'authorize', times: 1 };
+  /** Makes the gateway hold the next create call, at this moment of it. @returns what lets it go on */
+  async holdNextCreateCall(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<unknown>> {
+    const fault = { kind: 'hold', operation: 'authorize', times: 1, at };
     const { id } = (await this.control('POST', '/faults', fault)) as { id: string };
     return () => this.control('POST', `/faults/${id}/release`);
   }
 
   /** Resolves once the gateway has received so many create calls in all, answered or not. */
   createCallsArrived(calls: number): Promise<unknown> {
-    return this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}`);
+    return this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}&timeoutMs=60000`);
   }
 
   async stop(): Promise<void> {
@@ -273,19 +268,16 @@ export class WatchedReplicas {
   }
 }
 
-/**
- * @param prefer for how long it may wait for one, as the header of this name
- * @returns the generation that this replica serves, or undefined if it serves none
- */
-export async function servedBy({ url }: Replica, merchant: string, prefer = ''): Promise<number | undefined> {
-  const headers = { authorization: `Bearer ${TOKEN}`, prefer };
+/** @returns the generation that this replica serves, or undefined if it serves none */
+export async function servedBy({ url }: Replica, merchant: string): Promise<number | undefined> {
+  const headers = { authorization: `Bearer ${TOKEN}` };
   const response = await fetch(`${url}/v1/merchants/${merchant}/session`, { headers });
   return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
 }
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'session-broker-watched-'));
 
-async function untilStarted(replica: Replica): Promise<Replica> {
+export async function untilStarted(replica: Replica): Promise<Replica> {
   await replica.process.said(/"msg":"broker started"/);
   return replica;
 }

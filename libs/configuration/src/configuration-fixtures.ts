@@ -10,6 +10,8 @@ export const OTHER_CODE = '237d9304-0368-11ed-b939-0242ac120002';
 export const merchant = (changes: Raw = {}): Raw => ({
   id: 'shop',
   serviceCode: CODE,
+  // Not written unless a test sets it, but it comes before the keys.
+  serviceCodeFile: undefined,
   clientKeyFiles: ['shop.jwk.json'],
   gateway: { baseUrl: 'https://gateway.example' },
   ...changes,

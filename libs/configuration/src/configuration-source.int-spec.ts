@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
+import { merchant } from './configuration-fixtures.js';
 import { ConfigurationSource } from './configuration-source.js';
-
-const CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 describe('a configuration that is read again', () => {
   let folder: string;
@@ -15,35 +14,23 @@ describe('a configuration that is read again', () => {
     folder = await mkdtemp(join(tmpdir(), 'configuration-'));
     await put('shop.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
     await put('broker.yaml', configuration('shop.jwk.json'));
-    source = new ConfigurationSource(join(folder, 'broker.yaml'), { environment: {}, clock: new SystemClock() });
+    source = sourceOf('broker.yaml');
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const put = (name: string, content: string): Promise<void> => writeFile(join(folder, name), content, { mode: 0o600 });
   const configuration = (keyFile: string): string =>
-    JSON.stringify({
-      auth: { disabled: true },
-      merchants: [
-        {
-          id: 'shop',
-          serviceCode: CODE,
-          clientKeyFiles: [keyFile],
-          gateway: { baseUrl: 'https://gateway.example' },
-        },
-      ],
-    });
+    JSON.stringify({ auth: { disabled: true }, merchants: [merchant({ clientKeyFiles: [keyFile] })] });
+  const sourceOf = (file: string): ConfigurationSource =>
+    new ConfigurationSource(join(folder, file), { environment: {}, clock: new SystemClock() });
   const hasChanged = async (): Promise<boolean> => (await source.stamp()) !== source.loadedStamp;
   const thumbprint = async (): Promise<string | undefined> =>
     (await source.load()).merchants[0]?.clientKeys[0]?.thumbprint;
 
-  it('has changed before it was first read, and not right after', async () => {
+  it('has changed before it was first read, not right after, and again once a file that it names was written to', async () => {
     expect(await hasChanged()).toBe(true);
     await source.load();
     expect(await hasChanged()).toBe(false);
-  });
-
-  it('shows that a file which it names was written to', async () => {
-    await source.load();
     await put('shop.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
     expect(await hasChanged()).toBe(true);
   });
@@ -58,10 +45,7 @@ describe('a configuration that is read again', () => {
     await mkdir(join(folder, 'mounted'));
     await symlink('../..v0', join(folder, 'mounted', '..data'));
     for (const name of ['key.json', 'broker.yaml']) await symlink(join('..data', name), join(folder, 'mounted', name));
-    source = new ConfigurationSource(join(folder, 'mounted', 'broker.yaml'), {
-      environment: {},
-      clock: new SystemClock(),
-    });
+    source = sourceOf('mounted/broker.yaml');
     await source.load();
     expect(await hasChanged()).toBe(false);
     await symlink('../..v1', join(folder, 'mounted', '..data_tmp'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { FakeClock, TestAuthority } from '#libs/testing';
-import { CODE, type Raw, refusal, written } from './configuration-fixtures.js';
+import { CODE, merchant, OTHER_CODE, type Raw, refusal, written } from './configuration-fixtures.js';
 import type { Fault } from './fault.js';
 import { checkConfiguration, loadConfiguration } from './load-configuration.js';
 
@@ -36,15 +36,6 @@ describe('loadConfiguration', () => {
     await writeFile(join(folder, name), content);
     await chmod(join(folder, name), mode);
   };
-  const merchant = (changes: Raw = {}): Raw => ({
-    id: 'shop',
-    serviceCode: CODE,
-    // Not written unless a test sets it, but it comes before the keys.
-    serviceCodeFile: undefined,
-    clientKeyFiles: ['shop.jwk.json'],
-    gateway: { baseUrl: 'https://gateway.example' },
-    ...changes,
-  });
   const loadText = async (raw: Raw): ReturnType<typeof loadConfiguration> => {
     await put('broker.yaml', JSON.stringify(raw));
     return loadConfiguration(join(folder, 'broker.yaml'), { environment: {}, clock });
@@ -92,37 +83,35 @@ describe('loadConfiguration', () => {
     ]);
   });
 
-  it('says when a certificate ends, and warns of one that has expired, soon will or is not valid yet, once for each, and of no other', async () => {
-    const authority = new TestAuthority();
+  describe('a certificate', () => {
     const day = (days: number): Date => new Date(clock.now() + days * 86_400_000);
-    const certify = async (dates: {
-      readonly notBefore?: Date;
-      readonly notAfter?: Date;
-    }): Promise<readonly Fault[]> => {
-      const { cert, key: privateKey } = authority.issue({ names: ['broker'], ...dates });
+
+    it.each([
+      ['and no more', { notAfter: day(15) }, undefined],
+      [
+        'where that is soon',
+        { notAfter: day(13) },
+        'names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before then',
+      ],
+      [
+        'where it has ended',
+        { notAfter: day(0) },
+        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
+      ],
+      [
+        'where it has not begun',
+        { notBefore: day(1), notAfter: day(90) },
+        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine',
+      ],
+    ])('is said to end when it ends, %s, once for all that name it', async (_when, dates, problem) => {
+      const { cert, key: privateKey } = new TestAuthority().issue({ names: ['broker'], ...dates });
       await put('tls.crt', cert, 0o644);
       await put('tls.key', privateKey);
       const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'tls.crt' };
       const loaded = await loadText({ auth: { mtls: true }, http: { tls }, merchants: [merchant()] });
-      const ends = dates.notAfter && [{ setting: 'http.tls.certFile', endsAt: dates.notAfter.getTime() }];
-      expect(loaded.certificates).toEqual(ends ?? loaded.certificates);
-      return loaded.warnings;
-    };
-    const at = (problem: string): object[] => [{ path: 'http.tls.certFile', line: 1, problem }];
-    expect(await certify({ notAfter: day(15) })).toEqual([]);
-    expect(await certify({ notAfter: day(13) })).toEqual(
-      at('names a certificate that expires on 2026-01-14T00:00:00.000Z, in less than 14 days; replace it before then'),
-    );
-    expect(await certify({ notAfter: day(0) })).toEqual(
-      at(
-        'names a certificate that expired on 2026-01-01T00:00:00.000Z: connections that are verified by it fail; replace it now',
-      ),
-    );
-    expect(await certify({ notBefore: day(1) })).toEqual(
-      at(
-        'names a certificate that is not valid before 2026-01-02T00:00:00.000Z; replace it, or correct the clock of this machine',
-      ),
-    );
+      expect(loaded.certificates).toEqual([{ setting: 'http.tls.certFile', endsAt: dates.notAfter.getTime() }]);
+      expect(loaded.warnings).toEqual(problem === undefined ? [] : [{ path: 'http.tls.certFile', line: 1, problem }]);
+    });
   });
 
   it('warns of a file of authorities only where none of them is valid for long', async () => {
@@ -140,54 +129,39 @@ describe('loadConfiguration', () => {
   });
 
   it('lists the faults of all files of all merchants at once, in the order of the file', async () => {
-    await put('public.json', JSON.stringify(key.publicJwk));
-    await put('no.json', `{"d": "${CANARY}`);
-    await put('list.json', '[]');
-    await put('wrong.json', JSON.stringify({ ...bank.privateJwk, d: key.privateJwk['d'] }));
-    await put('big.json', ' '.repeat(70_000));
-    await put('binary.json', Uint8Array.of(0xff, 0xfe));
-    await put('bad-code', CANARY);
-    await put('ca.pem', 'no certificate');
+    const notAcceptable = 'names a key that is not acceptable';
+    const keyFiles: readonly (readonly [file: string, fault: string, content?: string | Uint8Array])[] = [
+      ['missing.json', 'names a file that does not exist'],
+      ['public.json', `${notAcceptable}: "d" is missing`, JSON.stringify(key.publicJwk)],
+      ['no.json', 'names a file that is not JSON; expected a JWK', `{"d": "${CANARY}`],
+      ['list.json', notAcceptable, '[]'],
+      ['wrong.json', notAcceptable, JSON.stringify({ ...bank.privateJwk, d: key.privateJwk['d'] })],
+      ['big.json', 'names a file that is larger than 65536 bytes', ' '.repeat(70_000)],
+      ['binary.json', 'names a file that is not UTF-8 text', Uint8Array.of(0xff, 0xfe)],
+      ['folder', 'names a file that is not a regular file'],
+      ['code/x', 'names a file that does not exist; a part of its path'],
+      ['pipe', `names a file that is not a regular file; relative paths begin at ${folder}`],
+    ];
+    for (const [file, , content] of keyFiles) if (content !== undefined) await put(file, content);
     await mkdir(join(folder, 'folder'));
     // Nobody writes to it: it is not waited for.
     execFileSync('mkfifo', [join(folder, 'pipe')]);
+    await put('bad-code', CANARY);
+    await put('ca.pem', 'no certificate');
     await put('damaged.pem', CERTIFICATE);
     await put('key.pem', '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n');
-    const trusting = (id: string, serviceCode: string, caFile: string): Raw =>
-      merchant({ id, serviceCode, gateway: { baseUrl: 'https://a', tls: { caFile } } });
+    const requestData = { attach: 'body', name: 'jwe', recipientKeyFile: 'shop.jwk.json' };
+    const ofFile = { serviceCode: undefined, serviceCodeFile: 'bad-code' };
     const faults = await faultsOf(
       load(
-        merchant({
-          clientKeyFiles: [
-            ...['missing.json', 'public.json', 'no.json', 'list.json', 'wrong.json', 'big.json', 'binary.json'],
-            ...['folder', 'code/x', 'pipe'],
-          ],
-        }),
-        merchant({
-          id: 'b',
-          serviceCode: undefined,
-          serviceCodeFile: 'bad-code',
-          gateway: {
-            baseUrl: 'https://a',
-            requestData: { attach: 'body', name: 'jwe', recipientKeyFile: 'shop.jwk.json' },
-            tls: { caFile: 'ca.pem' },
-          },
-        }),
-        trusting('c', '237d9304-0368-11ed-b939-0242ac120002', 'damaged.pem'),
-        trusting('d', '337d9304-0368-11ed-b939-0242ac120002', 'key.pem'),
+        merchant({ clientKeyFiles: keyFiles.map(([file]) => file) }),
+        { ...withGateway({ requestData, tls: { caFile: 'ca.pem' } }), ...ofFile, id: 'b' },
+        { ...withGateway({ tls: { caFile: 'damaged.pem' } }), id: 'c', serviceCode: OTHER_CODE },
+        { ...withGateway({ tls: { caFile: 'key.pem' } }), id: 'd', serviceCode: OTHER_CODE.replace('2', '3') },
       ),
     );
     expect(written(faults)).toEqual([
-      expect.stringContaining('merchants[0].clientKeyFiles[0] names a file that does not exist'),
-      expect.stringMatching(/clientKeyFiles\[1\] names a key that is not acceptable: .*"d"/),
-      expect.stringContaining('clientKeyFiles[2] names a file that is not JSON; expected a JWK'),
-      expect.stringContaining('clientKeyFiles[3] names a key that is not acceptable'),
-      expect.stringContaining('clientKeyFiles[4] names a key that is not acceptable'),
-      expect.stringContaining('clientKeyFiles[5] names a file that is larger than 65536 bytes'),
-      expect.stringContaining('clientKeyFiles[6] names a file that is not UTF-8 text'),
-      expect.stringContaining('clientKeyFiles[7] names a file that is not a regular file'),
-      expect.stringContaining('clientKeyFiles[8] names a file that does not exist; a part of its path'),
-      `merchants[0].clientKeyFiles[9] names a file that is not a regular file; relative paths begin at ${folder}`,
+      ...keyFiles.map(([, fault], index) => expect.stringContaining(`clientKeyFiles[${index}] ${fault}`) as string),
       expect.stringContaining('merchants[1].serviceCodeFile must hold a UUID'),
       expect.stringMatching(/recipientKeyFile names a key that is not acceptable: .*"d"/),
       expect.stringContaining('merchants[1].gateway.tls.caFile names a file without a PEM certificate'),

@@ -47,15 +47,19 @@ describe('a server whose connections are bounded', () => {
 
   const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-  async function client(server: Server, secure = false): Promise<{ socket: Socket; text: () => string }> {
-    const socket = secure
-      ? connectTls({ port: portOf(server), host: '127.0.0.1', rejectUnauthorized: false })
-      : connect(portOf(server), '127.0.0.1');
+  /** A client that the server has accepted; from any address of the loopback, if it is not to be the usual one. */
+  async function client(
+    server: Server,
+    { secure = false, ...from }: { secure?: boolean; localAddress?: string; localPort?: number } = {},
+  ): Promise<{ socket: Socket; text: () => string }> {
+    const accepted = once(server, 'connection');
+    const place = { port: portOf(server), host: '127.0.0.1', ...from };
+    const socket = secure ? connectTls({ ...place, rejectUnauthorized: false }) : connect(place);
+    started.add(socket, (it) => it.destroy());
     let text = '';
     socket.setEncoding('latin1').on('data', (chunk: string) => void (text += chunk));
     socket.on('error', () => socket.destroy());
-    await once(socket, secure ? 'secureConnect' : 'connect');
-    started.add(socket, (it) => Promise.resolve(void it.destroy()));
+    await Promise.all([accepted, once(socket, secure ? 'secureConnect' : 'connect')]);
     return { socket, text: () => text };
   }
 
@@ -63,13 +67,8 @@ describe('a server whose connections are bounded', () => {
     ended.counts.find((each) => each.port === 'api' && each.reason === reason)?.count ?? 0;
   const answeredIn = (text: string): number => text.split('HTTP/1.1 200 ').length - 1;
 
-  const from = async (server: Server, localAddress: string, localPort = 0): Promise<Socket> => {
-    const accepted = once(server, 'connection');
-    const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress, localPort });
-    socket.on('error', () => socket.destroy()).resume();
-    await accepted;
-    return started.add(socket, (it) => Promise.resolve(void it.destroy()));
-  };
+  const from = async (server: Server, localAddress: string, localPort = 0): Promise<Socket> =>
+    (await client(server, { localAddress, localPort })).socket;
 
   it('handles the requests of one connection one after the other, and answers all of them in order', async () => {
     const server = await open();
@@ -125,7 +124,7 @@ describe('a server whose connections are bounded', () => {
       request.on('data', (chunk: Buffer) => void (length += chunk.length));
       request.on('end', () => response.end(`${request.method} ${length};`));
     };
-    const { socket, text } = await client(server, secure);
+    const { socket, text } = await client(server, { secure });
     const post = (length: number): string =>
       `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`;
     socket.write(post(300_000) + post(2) + post(10_000) + TINY);

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { conditionColours, helpFor } from '#libs/causes';
-import { unavailableReasons } from '#libs/errors';
+import { conditionColours } from '#libs/causes';
 import { merchantConditions } from '#libs/session';
 import { readLinkedPages, readPageFiles, readRunbooks } from './page-files.js';
 
@@ -43,14 +42,6 @@ describe("the page's files", () => {
 });
 
 describe('the runbooks', () => {
-  it('are there for every reason that the page can name', () => {
-    const names = readRunbooks().map(({ name }) => name);
-    const named = ['foreign_authorizer', ...Object.keys(unavailableReasons)].map((reason) => helpFor(reason)?.runbook);
-    expect(names).toEqual(expect.arrayContaining(named.map((runbook) => `${runbook}.md`)));
-    const texts = [...readRunbooks(), ...readLinkedPages()];
-    expect(texts.every(({ contentType }) => contentType === 'text/plain; charset=utf-8')).toBe(true);
-  });
-
   it('name no page that is not served beside them', () => {
     const served = readLinkedPages().map(({ name }) => name);
     const named = readRunbooks().flatMap(({ content }) => [...content.toString().matchAll(/\]\(\.\.\/([^)#]+)/g)]);

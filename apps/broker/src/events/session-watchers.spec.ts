@@ -73,26 +73,16 @@ class Hall {
 }
 
 describe('the watchers of a replica', () => {
-  it('are sent the session now, then each new one, each once', async () => {
+  it('are sent each session once: not what they hold, nor anything older', async () => {
     const hall = new Hall();
     hall.publish(5);
-    const stream = hall.enter();
-    expect(stream.generations).toEqual([5]);
-    hall.publish(7);
+    const [none, same, ahead] = [hall.enter(), hall.enter(5), hall.enter(6)];
+    expect([none, same, ahead].map(({ generations }) => generations)).toEqual([[5], [], []]);
+    hall.publish(6);
     hall.publish(9);
     await hall.clock.advance(0);
-    expect(stream.generations).toEqual([5, 7, 9]);
-    expect(stream.text).toMatch(/^event: session\nid: 5\ndata: \{"merchant":"shop","generation":5,.*\}\n\nevent: /);
-  });
-
-  it('are not sent again what they hold, nor anything older', async () => {
-    const hall = new Hall();
-    hall.publish(5);
-    const [same, ahead] = [hall.enter(5), hall.enter(6)];
-    expect([same.text, ahead.text]).toEqual(['', '']);
-    hall.publish(6);
-    await hall.clock.advance(0);
-    expect([same.generations, ahead.generations]).toEqual([[6], []]);
+    expect([none, same, ahead].map(({ generations }) => generations)).toEqual([[5, 6, 9], [6, 9], [9]]);
+    expect(none.text).toMatch(/^event: session\nid: 5\ndata: \{"merchant":"shop","generation":5,.*\}\n\nevent: /);
   });
 
   it('wait for the first session when there is none, and hear of their own merchant only', async () => {
@@ -142,21 +132,14 @@ describe('the watchers of a replica', () => {
     expect([stream.destroyed, stream.text]).toEqual([true, '']);
   });
 
-  it('are bounded in number, and a place that was left is free again', () => {
+  it('are bounded in number; who has left frees one place, is sent nothing more, and leaves no timer behind', async () => {
     const hall = new Hall(2);
-    const first = hall.enter();
-    hall.enter();
+    const [stream, other] = [hall.enter(), hall.enter()];
     expect(() => hall.watchers.assertRoom()).toThrow(expect.objectContaining({ code: 'overloaded' }));
-    first.leave();
-    first.leave();
+    for (const left of [stream, stream]) left.leave();
     expect(hall.watchers.count).toBe(1);
     expect(() => hall.watchers.assertRoom()).not.toThrow();
-  });
-
-  it('are sent nothing more once they have left, and leave no timer behind', async () => {
-    const hall = new Hall();
-    const stream = hall.enter();
-    stream.leave();
+    other.leave();
     hall.publish(1);
     await hall.clock.advance(HEARTBEAT_MS);
     expect(stream.text).toBe('');

@@ -107,23 +107,15 @@ describe('the content of a notification', () => {
 const JWE = 'eyJhbGciOiJFQ0RILUVTK0EyNTZLVyJ9.a2V5.aXY.Y2lwaGVydGV4dA.dGFn';
 
 describe('a notification that was received', () => {
-  it.each<[string, Record<string, unknown>, string]>([
-    ['by its header', { 'x-encrypted_body': 'true' }, JWE],
-    ['by its form, whatever the headers have become', { 'content-type': 'application/json' }, JWE],
-    ['with a line end after it', {}, `${JWE}\r\n`],
-  ])('is sealed: %s', (_how, headers, body) => {
-    expect(sealedBodyOf({ headers, body })).toBe(JWE);
-  });
-
-  it.each<[string, Record<string, unknown>, string]>([
-    ['JSON', { 'content-type': 'application/json' }, '{"a":"b.c.d.e.f"}'],
-    ['nothing', {}, ''],
-  ])('is in clear: %s', (_what, headers, body) => {
-    expect(sealedBodyOf({ headers, body })).toBeUndefined();
-  });
-
-  it('is to be opened when its header says so, also if nothing of the kind is there', () => {
-    expect(sealedBodyOf({ headers: { 'x-encrypted_body': 'true' }, body: '{}' })).toBe('{}');
+  it.each<[string, Record<string, unknown>, string, string | undefined]>([
+    ['sealed by its header', { 'x-encrypted_body': 'true' }, JWE, JWE],
+    ['sealed by its form, whatever the headers have become', { 'content-type': 'application/json' }, JWE, JWE],
+    ['sealed with a line end after it', {}, `${JWE}\r\n`, JWE],
+    ['to be opened by its header, also if nothing of the kind is there', { 'x-encrypted_body': 'true' }, '{}', '{}'],
+    ['in clear where it is JSON', { 'content-type': 'application/json' }, '{"a":"b.c.d.e.f"}', undefined],
+    ['in clear where it is nothing', {}, '', undefined],
+  ])('is %s', (...[, headers, body, sealed]) => {
+    expect(sealedBodyOf({ headers, body })).toBe(sealed);
   });
 
   it.each<[string, Record<string, unknown>]>([

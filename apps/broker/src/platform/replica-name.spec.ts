@@ -3,18 +3,12 @@ import { replicaName } from './platform.js';
 
 const POD = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
 
-describe('the name of a replica', () => {
-  it('is that of the pod in Kubernetes, whatever the port', () => {
-    expect(replicaName(POD, 8080)).toBe(hostname());
-    expect(replicaName(POD, 0)).toBe(hostname());
-  });
-
-  it('tells replicas on one host apart by their ports', () => {
-    expect(replicaName({}, 8080)).toBe(`${hostname()}:8080`);
-    expect(replicaName({ KUBERNETES_SERVICE_HOST: '' }, 8081)).toBe(`${hostname()}:8081`);
-  });
-
-  it('tells them apart by their processes where each takes any port that is free', () => {
-    expect(replicaName({}, 0)).toBe(`${hostname()}:process-${process.pid}`);
-  });
+it.each([
+  ['that of the pod in Kubernetes, whatever the port', POD, 8080, hostname()],
+  ['that of the pod in Kubernetes, whatever the port', POD, 0, hostname()],
+  ['told apart on one host by its port', {}, 8080, `${hostname()}:8080`],
+  ['told apart on one host by its port', { KUBERNETES_SERVICE_HOST: '' }, 8081, `${hostname()}:8081`],
+  ['told apart by its process where any port is taken', {}, 0, `${hostname()}:process-${process.pid}`],
+])('the name of a replica is %s', (...[, environment, port, name]) => {
+  expect(replicaName(environment, port)).toBe(name);
 });

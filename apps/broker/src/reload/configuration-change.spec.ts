@@ -62,14 +62,9 @@ describe('the merchants whose create calls are made differently', () => {
 
 const TLS = { cert: 'cert', key: 'key' };
 
-function configuration(changes: {
-  http?: object;
-  auth?: object;
-  audit?: object;
-  store?: object;
-  management?: object;
-  log?: object;
-}): BrokerConfiguration {
+type Section = 'http' | 'auth' | 'audit' | 'store' | 'management' | 'log';
+
+function configuration(changes: Partial<Record<Section, object>>): BrokerConfiguration {
   const parts = {
     http: { host: '0.0.0.0', port: 8_080, docs: true, maxWatchers: 10, ...changes.http },
     auth: { disabled: false, mtls: false, tokens: [], policies: [], ...changes.auth },

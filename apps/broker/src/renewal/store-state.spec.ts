@@ -4,34 +4,27 @@ import { FakeClock } from '#libs/testing';
 import { restartAdvice } from './restart-advice.js';
 import { logStoreState, type StoreCondition, StoreState, timed } from './store.js';
 
-describe('the state of the store', () => {
-  it('is not known until it has answered, refused or been silent, and then since when and why', async () => {
-    const clock = new FakeClock();
-    const state = new StoreState(clock);
-    expect([state.current, state.wasReached]).toEqual([undefined, false]);
-    state.note('refuses', 'NOAUTH');
-    const since = clock.now();
+it('the state of the store is not known until it was heard of, and tells since when it works or does not, and why', async () => {
+  const clock = new FakeClock();
+  const state = new StoreState(clock);
+  const note = async (...told: Parameters<StoreState['note']>): Promise<unknown> => {
+    state.note(...told);
+    const now = clock.now();
     await clock.advance(1_000);
-    state.note('refuses', 'NOPERM');
-    expect(state.current).toEqual({ condition: 'refuses', since, reason: 'NOPERM' });
-    expect(state.wasReached).toBe(false);
-  });
-
-  it('has not worked since it stopped to answer, however it fails meanwhile, and answers since it does again', async () => {
-    const clock = new FakeClock();
-    const state = new StoreState(clock);
-    state.note('answers', 'the store answers');
-    await clock.advance(1_000);
-    state.note('silent', 'ECONNREFUSED');
-    const since = clock.now();
-    await clock.advance(1_000);
-    state.note('refuses', 'READONLY');
-    expect(state.current).toEqual({ condition: 'refuses', since, reason: 'READONLY' });
-    await clock.advance(1_000);
-    state.note('answers', 'the store answers');
-    expect(state.current).toMatchObject({ since: clock.now() });
-    expect(state.wasReached).toBe(true);
-  });
+    return now;
+  };
+  expect([state.current, state.wasReached]).toEqual([undefined, false]);
+  const start = await note('refuses', 'NOAUTH');
+  await note('refuses', 'NOPERM');
+  expect(state.current).toEqual({ condition: 'refuses', since: start, reason: 'NOPERM' });
+  expect(state.wasReached).toBe(false);
+  await note('answers', 'the store answers');
+  const since = await note('silent', 'ECONNREFUSED');
+  await note('refuses', 'READONLY');
+  expect(state.current).toEqual({ condition: 'refuses', since, reason: 'READONLY' });
+  const again = await note('answers', 'the store answers');
+  expect(state.current).toMatchObject({ condition: 'answers', since: again });
+  expect(state.wasReached).toBe(true);
 });
 
 it('tells how long each operation of the store takes, also if it fails', async () => {
@@ -47,37 +40,23 @@ it('tells how long each operation of the store takes, also if it fails', async (
 });
 
 describe('the log of the store', () => {
-  const told = (condition: StoreCondition, detail: string): readonly unknown[] => {
+  it.each<[string, StoreCondition, detail: string, message: unknown]>([
+    ['warn', 'silent', 'ECONNREFUSED', 'the store does not answer; sessions in memory go on being served'],
+    ['error', 'refuses', 'NOPERM', expect.stringMatching(/^the store refuses: NOPERM; /)],
+    [
+      'error',
+      'refuses',
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      expect.stringContaining('SELF_SIGNED_CERT_IN_CHAIN (store.tls.caFile has to name the authority'),
+    ],
+    ['info', 'answers', 'again, after 20 ms', 'the store answers'],
+  ])('tells by %s what a person has to mend, and what passes: %s, %s', (...[level, condition, detail, message]) => {
     const lines: unknown[] = [];
-    const at = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
-    logStoreState({ info: at('info'), warn: at('warn'), error: at('error') } as unknown as Logger, condition, {
-      detail,
-      address: 'redis:6379',
-    });
-    return lines;
-  };
-
-  it('tells an outage, which passes, from a refusal, which a person has to mend, with its reason and runbook', () => {
-    expect(told('silent', 'ECONNREFUSED')).toEqual([
-      [
-        'warn',
-        { detail: 'ECONNREFUSED', address: 'redis:6379', runbook: 'store-down' },
-        'the store does not answer; sessions in memory go on being served',
-      ],
-    ]);
-    expect(told('refuses', 'NOPERM')).toEqual([
-      [
-        'error',
-        { detail: 'NOPERM', address: 'redis:6379', runbook: 'store-down' },
-        expect.stringMatching(/^the store refuses: NOPERM; /),
-      ],
-    ]);
-    expect(told('refuses', 'SELF_SIGNED_CERT_IN_CHAIN')).toMatchObject([
-      ['error', {}, expect.stringContaining('SELF_SIGNED_CERT_IN_CHAIN (store.tls.caFile has to name the authority')],
-    ]);
-    expect(told('answers', 'again, after 20 ms')).toEqual([
-      ['info', { detail: 'again, after 20 ms', address: 'redis:6379' }, 'the store answers'],
-    ]);
+    const at = (of: string) => (fields: object, said: string) => lines.push([of, fields, said]);
+    const logger = { info: at('info'), warn: at('warn'), error: at('error') } as unknown as Logger;
+    logStoreState(logger, condition, { detail, address: 'redis:6379' });
+    const runbook = condition === 'answers' ? {} : { runbook: 'store-down' };
+    expect(lines).toEqual([[level, { detail, address: 'redis:6379', ...runbook }, message]]);
   });
 });
 

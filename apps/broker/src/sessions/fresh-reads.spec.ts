@@ -75,19 +75,6 @@ beforeEach(() => {
 });
 
 describe('a plain read of a fresh session', () => {
-  it('is answered with the session, and kept by its caller until it is renewed', () => {
-    const answer = edge.read();
-    expect(answer).toMatchObject({
-      status: 200,
-      headers: {
-        etag: '"7"',
-        'cache-control': 'private, max-age=90',
-        'content-type': 'application/json; charset=utf-8',
-      },
-    });
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ merchant: 'shop', generation: 7, ...edge.left });
-  });
-
   it.each<[tag: string, status: number]>([
     ['"7"', 304],
     ['"1",W/"7"', 304],
@@ -100,15 +87,14 @@ describe('a plain read of a fresh session', () => {
     expect([answer?.status, answer?.body === undefined]).toEqual([status, status === 304]);
   });
 
-  it.each([{}, { 'if-none-match': '"7"' }])('is counted once, as one of its caller: %j', (headers) => {
-    edge.read({ headers });
-    expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
-  });
-
-  it('needs the right to read sessions of that merchant, and asks for no other', () => {
-    edge.read();
-    expect(edge.asked).toEqual([['checkout', 'shop', 'session:read']]);
-  });
+  it.each([{}, { 'if-none-match': '"7"' }])(
+    'is counted once, as one of its caller, and only by right: %j',
+    (headers) => {
+      edge.read({ headers });
+      expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
+      expect(edge.asked).toEqual([['checkout', 'shop', 'session:read']]);
+    },
+  );
 });
 
 describe('a plain read of the headers of a fresh session', () => {
@@ -132,63 +118,49 @@ describe('a plain read of the headers of a fresh session', () => {
 });
 
 describe('what goes the way of the framework, with nothing written and nothing counted', () => {
-  afterEach(() => {
+  interface Row {
+    readonly method?: string;
+    readonly url?: string;
+    readonly headers?: Record<string, string>;
+    readonly caller?: Caller | undefined;
+    readonly served?: ServedSession | undefined;
+    /** The merchant whose policy is asked; nobody's by default. */
+    readonly asks?: string;
+  }
+  const stranger = { name: 'stranger' };
+  const stale = { session: LIVING, verdict: { result: 'stale', reason: 'past_margin' } } as const;
+
+  it.each<Row>([
+    ...['POST', 'HEAD', 'get'].map((method) => ({ method })),
+    ...['wait=5', ''].map((prefer) => ({ headers: { prefer } })),
+    ...[
+      '',
+      '/v1/merchants/shop',
+      '/v1/merchants/shop/session/',
+      '/v1/merchants/shop/session?minRemaining=30',
+      '/v1/merchants/shop/session/rejections',
+      '/v1/merchants/shop/session/headers/ext_authz/ecom',
+      '/v1/merchants/shop/session/headers?minRemaining=30s',
+      '//v1/merchants/shop/session',
+      '/V1/merchants/shop/session',
+      'http://broker/v1/merchants/shop/session',
+    ].map((url) => ({ url })),
+    // A merchant that is no configured one.
+    { url: '/v1/merchants/session', asks: '' },
+    { url: '/v1/merchants/a/b/session', asks: 'a/b' },
+    { url: '/v1/merchants/../session', asks: '..' },
+    { url: '/v1/merchants/sho%70/session', asks: 'sho%70' },
+    { url: '/v1/merchants/shop?x=/session', asks: 'shop?x=' },
+    { url: '/v1/merchants/__proto__/session', asks: '__proto__' },
+    { caller: undefined },
+    { caller: stranger, asks: 'shop' },
+    { served: undefined, asks: 'shop' },
+    { served: stale, asks: 'shop' },
+  ])('is %j', ({ asks, ...given }) => {
+    const { caller, served, ...request } = { caller: edge.caller, served: edge.served, ...given };
+    Object.assign(edge, { caller, served });
+    expect(edge.read(request)).toBeUndefined();
     expect(edge.counted).toEqual([]);
-  });
-
-  it.each(['POST', 'HEAD', 'get'])('is the method %s', (method) => {
-    expect(edge.read({ method })).toBeUndefined();
-  });
-
-  it('is a read that wants to wait', () => {
-    expect(edge.read({ headers: { prefer: 'wait=5' } })).toBeUndefined();
-    expect(edge.read({ headers: { prefer: '' } })).toBeUndefined();
-  });
-
-  it('is a caller that is not known yet, of whom no policy is asked', () => {
-    edge.caller = undefined;
-    expect(edge.read()).toBeUndefined();
-    expect(edge.asked).toEqual([]);
-  });
-
-  it('is a caller that may not read the session', () => {
-    edge.caller = { name: 'stranger' };
-    expect(edge.read()).toBeUndefined();
-  });
-
-  it.each<[string, ServedSession | undefined]>([
-    ['there is none', undefined],
-    ['it is past its margin', { session: LIVING, verdict: { result: 'stale', reason: 'past_margin' } }],
-  ])('is a read of a session that is not fresh: %s', (_name, served) => {
-    edge.served = served;
-    expect(edge.read()).toBeUndefined();
-  });
-
-  it.each([
-    '',
-    '/v1/merchants/shop',
-    '/v1/merchants/shop/session/',
-    '/v1/merchants/shop/session?minRemaining=30',
-    '/v1/merchants/shop/session/rejections',
-    '/v1/merchants/shop/session/headers/ext_authz/ecom',
-    '/v1/merchants/shop/session/headers?minRemaining=30s',
-    '//v1/merchants/shop/session',
-    '/V1/merchants/shop/session',
-    'http://broker/v1/merchants/shop/session',
-  ])('is the path %j, of which no policy is asked', (url) => {
-    expect(edge.read({ url })).toBeUndefined();
-    expect(edge.asked).toEqual([]);
-  });
-
-  it.each<[url: string, merchant: string]>([
-    ['/v1/merchants/session', ''],
-    ['/v1/merchants/a/b/session', 'a/b'],
-    ['/v1/merchants/../session', '..'],
-    ['/v1/merchants/sho%70/session', 'sho%70'],
-    ['/v1/merchants/shop?x=/session', 'shop?x='],
-    ['/v1/merchants/__proto__/session', '__proto__'],
-  ])('is the path %s, whose merchant is no configured one', (url, merchant) => {
-    expect(edge.read({ url })).toBeUndefined();
-    expect(edge.asked).toEqual([['checkout', merchant, 'session:read']]);
+    expect(edge.asked).toEqual(asks === undefined ? [] : [[caller?.name, asks, 'session:read']]);
   });
 });

@@ -3,45 +3,25 @@ import { turnIntoRead } from './fresh-reads.js';
 
 const PATH = '/v1/merchants/shop/session/headers/ext_authz';
 
-interface Seen {
-  readonly method: string | undefined;
-  readonly url: string | undefined;
-  readonly isKept: boolean;
-}
+const TO_COME = { 'content-length': '5' };
 
-/** What is passed on of a request, and whether its connection is kept. */
-function handedOn(method: string, url: string, headers: Record<string, string> = {}): Seen {
-  const request = { method, url, headers } as unknown as IncomingMessage;
-  const response = { shouldKeepAlive: true } as ServerResponse;
-  turnIntoRead(request, response);
-  return { method: request.method, url: request.url, isKept: response.shouldKeepAlive };
-}
+type Row = [method: string, url: string, headers: Record<string, string>, read: string, path: string, isKept: boolean];
 
-describe('a request of Envoy for the headers of a session', () => {
-  it.each([
-    ['POST', PATH, PATH],
-    ['POST', `${PATH}?minRemaining=60s`, `${PATH}?minRemaining=60s`],
-    ['POST', `${PATH}/ecom?minRemaining=1h&force=true`, PATH],
-    ['GET', `${PATH}/../../../hidden/session/headers/ext_authz`, PATH],
-  ])('is a plain read, whatever the proxy adds: %s %s', (method, url, read) => {
-    expect(handedOn(method, url)).toEqual({ method: 'GET', url: read, isKept: true });
-  });
-
-  it.each(['HEAD', 'post'])('is left to be refused with the method %s', (method) => {
-    expect(handedOn(method, `${PATH}/ecom`)).toMatchObject({ method, url: PATH });
-  });
-
-  it.each([{ 'content-length': '5' }, { 'transfer-encoding': 'chunked' }])(
-    'does not keep a connection on which a body is to come: %j',
-    (headers) => {
-      expect(handedOn('POST', PATH, headers).isKept).toBe(false);
-      expect(handedOn('POST', PATH, { 'content-length': '0' }).isKept).toBe(true);
-    },
-  );
-});
-
-describe('any other request', () => {
-  it.each([
+it.each<Row>([
+  // A plain read, whatever the proxy adds.
+  ['POST', PATH, {}, 'GET', PATH, true],
+  ['POST', `${PATH}?minRemaining=60s`, {}, 'GET', `${PATH}?minRemaining=60s`, true],
+  ['POST', `${PATH}/ecom?minRemaining=1h&force=true`, {}, 'GET', PATH, true],
+  ['GET', `${PATH}/../../../hidden/session/headers/ext_authz`, {}, 'GET', PATH, true],
+  // Left to be refused with its method.
+  ['HEAD', `${PATH}/ecom`, {}, 'HEAD', PATH, true],
+  ['post', `${PATH}/ecom`, {}, 'post', PATH, true],
+  // No connection is kept on which a body is to come.
+  ['POST', PATH, { 'content-length': '0' }, 'GET', PATH, true],
+  ['POST', PATH, TO_COME, 'GET', PATH, false],
+  ['POST', PATH, { 'transfer-encoding': 'chunked' }, 'GET', PATH, false],
+  // Any other request is handed on as it came.
+  ...[
     '/v1/merchants/shop/session/headers',
     '/v1/merchants/shop/session/headers/ecom',
     '/v1/merchants/shop/session/headers/ext_authzome',
@@ -49,7 +29,10 @@ describe('any other request', () => {
     '/v1/merchants/session/headers/ext_authz/x',
     '/v1/merchants//x/session/headers/ext_authz',
     '/x/v1/merchants/shop/session/headers/ext_authz',
-  ])('is handed on as it came: %s', (url) => {
-    expect(handedOn('POST', url, { 'content-length': '5' })).toEqual({ method: 'POST', url, isKept: true });
-  });
+  ].map((url): Row => ['POST', url, TO_COME, 'POST', url, true]),
+])('Envoy asks by %s %s with %j: read as %s %s, and its connection kept: %s', (...[method, url, headers, ...read]) => {
+  const request = { method, url, headers } as unknown as IncomingMessage;
+  const response = { shouldKeepAlive: true } as ServerResponse;
+  turnIntoRead(request, response);
+  expect([request.method, request.url, response.shouldKeepAlive]).toEqual(read);
 });
