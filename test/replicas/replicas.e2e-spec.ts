@@ -34,7 +34,7 @@ describeWith('redis-server', 'replicas as processes', () => {
     const { generation: first } = await watcher.session();
     const over = new AbortController();
     const places = { brokerUrl: balancer.url, sandboxUrl: watched.sandboxUrl };
-    const paying = payInLoop({ ...places, token: TOKEN, perSecond: 25, until: over.signal });
+    const paying = payInLoop({ ...places, token: TOKEN, until: over.signal });
     for (const [index, old] of olds.entries()) {
       const successor = await watched.add();
       balancer.replace(old.url, successor.url);
