@@ -18,12 +18,9 @@ export interface BenchBrokerOptions extends Pick<BenchProcessOptions, 'memoryMib
   readonly hasRedis?: boolean;
   /** Where the programs are; in dist/ of this folder if left out. */
   readonly root?: string;
-  /** Members of the sandbox's merchant. */
-  readonly merchant?: object;
-  /** Further members, in flow style, of the sections `http` and `auth`, and of `gateway` and `session` of the merchant. */
+  /** Further members, in flow style, of the sections `http` and `auth`, and of the merchant's `session`. */
   readonly http?: string;
   readonly auth?: string;
-  readonly gateway?: string;
   readonly session?: string;
   /** A caller that may read, with a credential other than the token of the bench. */
   readonly caller?: string;
@@ -68,7 +65,7 @@ export class BenchBroker {
     const [port, managementPort, sandboxPort] = [await freePort(), await freePort(), await freePort()];
     const redis = options.hasRedis === true ? await RedisProcess.start() : undefined;
     const { privateJwk, publicJwk } = await generateClientKey();
-    const merchant = { id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 3_600_000, ...options.merchant };
+    const merchant = { id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 3_600_000 };
     const [merchants, yaml] = [join(folder, 'merchants.json'), join(folder, 'broker.yaml')];
     const store = redis === undefined ? '{ type: memory }' : `{ type: redis, url: '${redis.url}' }`;
     await writeFile(join(folder, 'key.json'), JSON.stringify(privateJwk), { mode: 0o600 });
@@ -124,7 +121,7 @@ function program(app: string, { root = ROOT }: BenchBrokerOptions): readonly str
 
 function configuration(
   at: { port: number; managementPort: number; sandboxPort: number; store: string },
-  { http, auth, caller, gateway, session }: BenchBrokerOptions,
+  { http, auth, caller, session }: BenchBrokerOptions,
 ): string {
   const sha256 = createHash('sha256').update(TOKEN).digest('hex');
   const allow = '[session:read, session:reject, payload:encrypt, payload:decrypt]';
@@ -141,6 +138,6 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [key.json]
-    gateway: { baseUrl: 'http://127.0.0.1:${at.sandboxPort}', environment: test${gateway === undefined ? '' : `, ${gateway}`} }
+    gateway: { baseUrl: 'http://127.0.0.1:${at.sandboxPort}', environment: test }
 ${session === undefined ? '' : `    session: { ${session} }\n`}`;
 }

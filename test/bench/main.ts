@@ -11,7 +11,6 @@ import { benchJwe } from './jwe-bench.js';
 import { loadInWords, machineInWords, processorInWords } from './machine.js';
 import { benchMemory } from './memory-bench.js';
 import { benchPayloads } from './payload-bench.js';
-import { benchPayments } from './payment-bench.js';
 import { benchRenewals } from './renewal-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchScrape } from './scrape-bench.js';
@@ -27,7 +26,6 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   account: async () => [...(await benchAccount()), ...(await sealedAccount())],
   payloads: benchPayloads,
   watchers: benchWatchers,
-  payments: benchPayments,
   handover: benchHandover,
   egress: benchEgress,
   start: benchStart,

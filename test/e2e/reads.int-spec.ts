@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Response, Test } from 'supertest';
@@ -102,6 +103,34 @@ describe('reading a session', () => {
       return (body as { merchants: { id: string }[] }).merchants.map(({ id }) => id);
     };
     expect([await listed(TOKENS.checkout), await listed(TOKENS.admin)]).toEqual([['shop'], ['shop', 'hidden']]);
+  });
+});
+
+describe('a broker that stops', () => {
+  const started = endedAfterEach();
+
+  it('answers a request whose end comes only then, and ends its connection', async () => {
+    const broker = started.add(await RunningBroker.start(), (it) => it.close());
+    const port = Number(new URL(broker.url).port);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET /v1/merchants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\n`);
+    // Whatever was written before the answer to this has arrived.
+    await broker.as(TOKENS.checkout).get('/v1/merchants').expect(200);
+    const stopped = broker.close();
+    await eventually(async () => {
+      const another = connect(port, '127.0.0.1');
+      const isRefused = await once(another, 'connect').then(
+        () => false,
+        () => true,
+      );
+      another.destroy();
+      return isRefused;
+    });
+    socket.write('\r\n');
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    await stopped;
   });
 });
 

@@ -158,7 +158,8 @@ export class ServingCheck {
   readonly #firstRejected = new Map<string, number>();
   readonly #lastServed = new Map<string, number>();
   readonly #newest = new Map<string, number>();
-  readonly #damaged = new Set<string>();
+  /** When its record was damaged last. */
+  readonly #damagedAtMs = new Map<string, number>();
   #areClocksOff: boolean;
   #setBackMs = 0;
 
@@ -171,7 +172,7 @@ export class ServingCheck {
   ends(fault: Fault): void {
     const { world, leases } = this.#parts;
     const now = world.monotonicMs();
-    if (fault.kind === 'record_damaged') this.#damaged.add(fault.merchant);
+    if (fault.kind === 'record_damaged') this.#damagedAtMs.set(fault.merchant, now);
     if (fault.kind === 'wall_clock') this.#areClocksOff = true;
     const backMs = fault.kind === 'store_clock' ? Math.max(0, -fault.byMs) : 0;
     this.#setBackMs += backMs;
@@ -236,7 +237,10 @@ export class ServingCheck {
     const { world, gateway, judge } = this.#parts;
     const live = gateway.live(merchant);
     if (live === undefined || live.token === token) return;
-    const knownSinceMs = live.deliveredAtMs ?? this.#revealedAtMs(merchant, token);
+    // A record that is damaged before a replica has read it harms its merchant until the next renewal.
+    const toldAtMs = live.deliveredAtMs ?? -Infinity;
+    const isTold = toldAtMs > (this.#damagedAtMs.get(merchant) ?? -Infinity);
+    const knownSinceMs = isTold ? toldAtMs : this.#revealedAtMs(merchant, token);
     const deadForMs = world.monotonicMs() - Math.max(knownSinceMs, this.#calmSinceMs(life, merchant));
     if (!Number.isFinite(deadForMs)) return;
     this.longestDeadMs = Math.max(this.longestDeadMs, deadForMs);
@@ -261,7 +265,7 @@ export class ServingCheck {
     if (life.process.wallOffsetMs !== 0) return;
     const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
     const calmMs = world.monotonicMs() - Math.max(servedMs, this.#calmSinceMs(life, merchant));
-    const unreadMs = this.#damaged.has(merchant) || this.#areClocksOff ? MAX_UNREAD_MS : 0;
+    const unreadMs = this.#damagedAtMs.has(merchant) || this.#areClocksOff ? MAX_UNREAD_MS : 0;
     const onWayMs = MESSAGES_OF_A_RENEWAL * scenario.tripMs;
     if (calmMs <= TIME_OF_OTHERS_MS + FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + onWayMs + unreadMs) return;
     const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;

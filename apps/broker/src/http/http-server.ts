@@ -41,7 +41,8 @@ export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // It would be no problem document; what comes while the broker stops is answered like anything else.
+    return503OnClosing: false,
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
     frameworkErrors: answerRouterError,
