@@ -72,13 +72,6 @@ describe('how status, renew and session watch get to a broker', () => {
     }
   });
 
-  it('say of a damaged file of authorities that it is', async () => {
-    const damaged = await file('ca.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
-    const ended = await cli(['status'], { BROKER_URL: 'https://127.0.0.1:9', BROKER_CA_FILE: damaged });
-    expect(ended.text).toContain('the CA file holds a damaged certificate');
-    expect(ended.code).toBe(exitCodes.invalidInput);
-  });
-
   describe.each(VERBS.map((args) => [args.join(' '), args] as const))('%s', (_name, args) => {
     it.each([
       ['of a certificate', new TestAuthority().cert, 'it has characters that no token has'],

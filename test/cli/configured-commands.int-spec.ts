@@ -96,28 +96,6 @@ describe('cli commands that read a configuration', () => {
       });
     });
 
-    it('names a file that cannot be read, whichever command was to read it', async () => {
-      const nowhere = join(folder, 'nowhere');
-      const commands = [
-        ['config', 'check', nowhere],
-        ['doctor', '--config', nowhere],
-        ['simulate', '--config', nowhere],
-        ['session', 'create', '--config', nowhere, '--merchant', 'shop'],
-        ['keys', 'check', nowhere],
-        ['keys', 'convert', nowhere, '--out', join(folder, 'new')],
-        ['keys', 'public', nowhere],
-      ];
-      for (const command of commands) {
-        expect([command, await cli(...command)]).toEqual([command, exitCodes.invalidInput]);
-        expect([command, [...out, ...err].join('\n')]).toEqual([command, expect.stringContaining(nowhere)]);
-      }
-    });
-
-    it('says where it has looked for a file with a relative name', async () => {
-      expect(await cli('config', 'check', 'no-such.yaml')).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toContain(`no-such.yaml (${join(process.cwd(), 'no-such.yaml')}) does not exist`);
-    });
-
     it('repeats nothing that may be a secret in the place of a path, to whomever', async () => {
       const secret = 'Zk7canaryQ0123456789';
       answer = (_request, response) => void response.end();
@@ -156,14 +134,6 @@ describe('cli commands that read a configuration', () => {
       environment = { BROKER_CONFIG: '' };
       expect(await cli(...verb, ...options)).toBe(exitCodes.usage);
       expect(err.at(-1)).toContain('BROKER_CONFIG');
-    });
-
-    it('refuses --yes without the call that it is for', async () => {
-      expect(await cli('doctor', config(), '--yes')).toBe(exitCodes.usage);
-      expect({ out, err: err.join('\n') }).toEqual({
-        out: [],
-        err: expect.stringContaining('--yes allows --create-session in production') as string,
-      });
     });
 
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
@@ -213,14 +183,6 @@ egress:
         expect.stringMatching(/^http\.tls \(line \d+\): is missing/),
         expect.stringContaining('merchants[0].clientKeyFiles[0]'),
       ]);
-    });
-
-    it('gives no warning of what a fault is about, or the faults may be the reason for', async () => {
-      const noPolicy = 'auth: { tokens: [{ caller: a, sha256: x }], policies: [{ caller: "a b" }], jwt: 1 }';
-      await writeConfig((yaml) => `${yaml.replace(/^auth:[^]*?(?=^\w)/m, '')}\n${noPolicy}\n`);
-      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toMatch(/auth\.policies\[0\]\.caller[^]*auth\.jwt/);
-      expect(err.join('\n')).not.toContain('warning:');
     });
   });
 

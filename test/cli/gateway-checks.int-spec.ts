@@ -52,19 +52,6 @@ describe('doctor: TLS to the gateway', () => {
     return { url: `https://127.0.0.1:${server.port}`, pin: `sha256/${certificate.spkiSha256}` };
   }
 
-  it('is missing in the address: it says so, and where to look', async () => {
-    const { url } = await serve();
-    await examined.configure([{ gatewayUrl: url.replace('https:', 'http:') }]);
-    const { code, check } = await examined.doctor('--create-session');
-    const message = `the port speaks TLS, but the address begins with http (${new URL(url).host})`;
-    expect(check('gateway.http').findings).toMatchObject([{ message, remedy: 'see scheme and port in baseUrl' }]);
-    const remedy = 'see the checks gateway.*: the call did not reach the gateway';
-    expect(check('session.create').findings).toMatchObject([{ message, remedy }]);
-    expect(code).toBe(2);
-    const created = await examined.cli('session', 'create', examined.config, '--merchant', 'shop');
-    expect(created).toEqual({ code: 2, text: expect.stringContaining('the port speaks TLS') as string });
-  });
-
   it('is not trusted: it shows what was presented, for whoever has to find what was changed', async () => {
     const { url, pin } = await serve();
     await examined.configure([{ gatewayUrl: url }]);

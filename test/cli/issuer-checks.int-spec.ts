@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { rm } from 'node:fs/promises';
 import { endedAfterEach, freePort, LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
 import { Examined, type Examination, messagesOf } from './examined.js';
 
@@ -109,14 +108,6 @@ describe('doctor: the keys of an issuer', () => {
     expect(check('auth.jwks').findings[0]?.remedy).not.toBe('');
   });
 
-  it('fail with a file of the token that is not there, which stops no start', async () => {
-    await rm(examined.path('token'));
-    const { check, code } = await examine(at(await serve(publishing({ [PATH]: KEYS }))));
-    expect(check('configuration').status).not.toBe('failed');
-    expect(messagesOf(check('auth.jwks'), 'fault')).toEqual(['auth.jwt.jwksTokenFile cannot be read (ENOENT)']);
-    expect(code).toBe(2);
-  });
-
   it('fail where the issuer calls itself otherwise than configured: each of its tokens would be refused', async () => {
     const port = await serve(publishing({ [PATH]: KEYS, [DISCOVERY]: { issuer: `${ISSUER}/` } }));
     const { check, code } = await examine(at(port));
@@ -124,11 +115,5 @@ describe('doctor: the keys of an issuer', () => {
       `the issuer calls itself ${ISSUER}/, but auth.jwt.issuer is ${ISSUER}: its tokens are refused`,
     ]);
     expect(code).toBe(2);
-  });
-
-  it('pass where the issuer does not say what it calls itself, which is told', async () => {
-    const { check } = await examine(at(await serve(publishing({ [PATH]: KEYS }))));
-    expect(check('auth.jwks').status).toBe('passed');
-    expect(messagesOf(check('auth.jwks'), 'fact')[1]).toMatch(/ does not say what the issuer calls itself$/);
   });
 });

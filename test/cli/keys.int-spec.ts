@@ -105,11 +105,6 @@ describe('cli keys', () => {
       expect(answer()).toMatchObject({ ok: false, error: { code: 'key_file_invalid' } });
       expect(everything()).not.toContain('secret');
     });
-
-    it('says so when there is no file to read', async () => {
-      expect(await cli('keys', 'check', examined.folder)).toBe(exitCodes.invalidInput);
-      expect(err.join('\n')).toContain('is not a regular file');
-    });
   });
 
   describe('convert', () => {
@@ -164,24 +159,5 @@ describe('cli keys', () => {
       expect(said.size).toBe(1);
       expect([...said][0]).toMatch(/^thumbprint {3}[\w-]{43}$/);
     });
-
-    it('write the public key to a new file only', async () => {
-      await cli('keys', 'generate', '--out', inFolder('client.json'));
-      expect(await cli('keys', 'public', inFolder('client.json'), '--out', inFolder('p.json'))).toBe(exitCodes.ok);
-      expect(await jwkIn('p.json')).not.toHaveProperty('d');
-      expect(await cli('keys', 'public', inFolder('client.json'), '--out', inFolder('p.json'))).toBe(
-        exitCodes.invalidInput,
-      );
-    });
-  });
-
-  describe('the command line', () => {
-    it.each([[['keys', 'check', 'x', '--expect', 'both']], [['nonsense']], [['keys', 'check', 'x', '--unknown']]])(
-      '%j is a usage error',
-      async (args) => {
-        expect(await cli(...args)).toBe(exitCodes.usage);
-        expect(err.join('\n')).toMatch(/error:/);
-      },
-    );
   });
 });

@@ -82,12 +82,6 @@ describe('simulate', () => {
     expect(named.filter((name) => !listed.has(name) && name !== 'transient' && name !== 'ok')).toEqual([]);
   });
 
-  it('takes a duration as it prints it, or as one word', async () => {
-    for (const lifetime of ['1h 30m', '1h30m', '90m']) {
-      expect((await simulate('--lifetime', lifetime, '--for', '2h')).text).toContain('shop, lifetime 90m');
-    }
-  });
-
   it('shows a person what it plays, and erases that; programs see none of it', async () => {
     await simulate('--for', '1h');
     expect(examined.progress).toEqual(['playing shop …', '']);

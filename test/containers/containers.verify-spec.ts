@@ -42,9 +42,7 @@ const KEY = "console.log(require('node:fs').readFileSync('/run/keys/public.jwk.j
 
 interface Inspected {
   readonly Config: object;
-  readonly HostConfig: {
-    readonly PortBindings: Readonly<Record<string, readonly { readonly HostIp: string }[]>> | null;
-  };
+  readonly HostConfig: object;
   readonly State: { readonly ExitCode: number; readonly Health?: { readonly Status: string } };
 }
 
@@ -84,11 +82,6 @@ describeWith([engine, 'git'], 'the containers', () => {
     await up();
   }, BUILT_WITHIN_MS);
 
-  it('are of an image that runs its command as it stands, as a user without rights', async () => {
-    const format = '{{json .Config.Entrypoint}} {{.Config.User}}';
-    expect((await docker('image', 'inspect', '--format', format, IMAGE)).trim()).toMatch(/^(?:null|\[\]) 10001:10001$/);
-  });
-
   it.each(PROGRAMS)('may do nothing that they need not: %s', async (name) => {
     expect(await inspect(name)).toMatchObject({
       Config: { User: '10001:10001' },
@@ -100,14 +93,6 @@ describeWith([engine, 'git'], 'the containers', () => {
     });
     const none = '0'.repeat(16);
     expect((await inContainer(name, RIGHTS)).trim()).toBe(`10001 10001 ${none} ${none} 1 EROFS`);
-  });
-
-  it('publish ports to this machine only', async () => {
-    const inspected = await Promise.all([...PROGRAMS, 'balancer', 'prometheus', 'redis'].map(inspect));
-    const hosts = inspected
-      .flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}).flat())
-      .map(({ HostIp }) => HostIp);
-    expect(new Set(hosts)).toEqual(new Set(['127.0.0.1']));
   });
 
   it('make a payment through the egress', async () => {
@@ -146,13 +131,5 @@ describeWith([engine, 'git'], 'the containers', () => {
     await docker('stop', '--time', '20', nameOf('broker-3'));
     expect(performance.now() - startedMs).toBeLessThan(MAX_STOP_MS);
     expect((await inspect('broker-3')).State.ExitCode).toBe(0);
-  });
-
-  it('log nothing but JSON', async () => {
-    for (const name of [...REPLICAS, 'egress']) {
-      const lines = (await docker('logs', nameOf(name))).split('\n').filter((line) => line !== '');
-      expect([name, lines.length > 0]).toEqual([name, true]);
-      for (const line of lines) expect(JSON.parse(line)).toEqual(expect.any(Object));
-    }
   });
 });

@@ -7,7 +7,6 @@ const root = join(import.meta.dirname, '..', '..');
 
 interface Schema {
   readonly type?: string;
-  readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: unknown;
 }
@@ -61,16 +60,6 @@ describe('the files of the chart', () => {
     expect(templates.filter(([, text = '']) => elsewhere.test(text.replaceAll(/{{\/\*[^]*?\*\/}}|#.*/g, '')))).toEqual(
       [],
     );
-  });
-
-  it('say of each value what it is for', () => {
-    const silent = closedObjects(schema).filter((path) => {
-      const object = path.reduce((outer, name) => outer.properties?.[name] ?? {}, schema);
-      return Object.entries(object.properties ?? {}).some(
-        ([name, { description }]) => description === undefined && name !== 'cpu' && !path.includes('resources'),
-      );
-    });
-    expect(silent).toEqual([]);
   });
 
   it('have each value, or the object that it is in, in the table of the reference', () => {

@@ -55,7 +55,6 @@ export interface Panel {
 
 export interface Board {
   readonly uid: string;
-  readonly editable: boolean;
   readonly panels: readonly Panel[];
   readonly annotations: { readonly list: readonly { readonly name: string; readonly expr: string }[] };
   readonly templating: {

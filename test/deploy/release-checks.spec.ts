@@ -1,6 +1,5 @@
-import { globSync, mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -15,7 +14,6 @@ interface ReleaseTools {
   readonly lastRelease: (text: string) => { readonly version: string; readonly commit: string } | undefined;
   readonly versionPlaces: (root: string) => readonly Place[];
   readonly versionProblems: (root: string) => readonly string[];
-  readonly writeVersion: (root: string) => readonly string[];
 }
 
 const COMMIT = '0123456789abcdef'.repeat(3).slice(0, 40);
@@ -41,30 +39,6 @@ describe('what a release asks for', () => {
     );
     // It shows what one release printed.
     expect(naming.filter((file) => !known.includes(file))).toEqual(['docs/releasing.md']);
-  });
-
-  it('finds a place that was forgotten, and writes the version there', () => {
-    const copy = mkdtempSync(join(tmpdir(), 'session-broker-version-'));
-    try {
-      const files = new Set(['package.json', ...tools.versionPlaces(root).map(({ file }) => file)]);
-      for (const file of files) {
-        mkdirSync(dirname(join(copy, file)), { recursive: true });
-        writeFileSync(join(copy, file), readFileSync(join(root, file)));
-      }
-      const manifest = readFileSync(join(root, 'package.json'), 'utf8');
-      writeFileSync(join(copy, 'package.json'), manifest.replace(/"version": "[^"]+"/, '"version": "98.7.6"'));
-      expect(tools.versionProblems(copy)).toHaveLength(tools.versionPlaces(root).length);
-      expect(tools.writeVersion(copy)).toHaveLength(files.size - 1);
-      expect(tools.versionProblems(copy)).toEqual([]);
-      const lock = JSON.parse(readFileSync(join(copy, 'package-lock.json'), 'utf8')) as Record<string, object>;
-      const before = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Record<string, object>;
-      expect(lock['packages']).toEqual({
-        ...before['packages'],
-        '': { ...(before['packages'] as Record<string, object>)[''], version: '98.7.6' },
-      });
-    } finally {
-      rmSync(copy, { recursive: true });
-    }
   });
 
   it.each([

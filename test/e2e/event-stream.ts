@@ -1,18 +1,12 @@
-interface AnyEvent {
-  readonly event: string;
+interface StreamedEvent {
   readonly id: string;
-  readonly data: Record<string, unknown>;
-}
-
-export interface StreamedEvent {
-  readonly id: string;
-  readonly session: AnyEvent['data'];
+  readonly session: Record<string, unknown>;
 }
 
 /** A consumer's end of an event stream, read with its own loop: the SDK's parser is not trusted here. */
 export class EventStream {
   readonly #gone: AbortController;
-  readonly #events: AsyncIterator<AnyEvent, undefined>;
+  readonly #events: AsyncIterator<StreamedEvent, undefined>;
 
   private constructor(
     readonly response: Response,
@@ -29,13 +23,6 @@ export class EventStream {
 
   /** The next session; undefined if the stream has ended properly. */
   async next(): Promise<StreamedEvent | undefined> {
-    let found = await this.nextOfAny();
-    while (found !== undefined && found.event !== 'session') found = await this.nextOfAny();
-    return found && { id: found.id, session: found.data };
-  }
-
-  /** The next event, whatever it tells. */
-  async nextOfAny(): Promise<AnyEvent | undefined> {
     return (await this.#events.next()).value;
   }
 
@@ -45,16 +32,15 @@ export class EventStream {
   }
 }
 
-async function* eventsOf({ body }: Response): AsyncGenerator<AnyEvent, undefined> {
+async function* eventsOf({ body }: Response): AsyncGenerator<StreamedEvent, undefined> {
   let text = '';
   for await (const piece of body ?? []) {
     const blocks = (text + Buffer.from(piece).toString()).split('\n\n');
     text = blocks.pop() ?? '';
     for (const block of blocks) {
-      const [, event] = /^event: (.*)$/m.exec(block) ?? [];
       const [, id = ''] = /^id: (.*)$/m.exec(block) ?? [];
       const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
-      if (event !== undefined) yield { event, id, data: JSON.parse(data) as AnyEvent['data'] };
+      if (/^event: session$/m.test(block)) yield { id, session: JSON.parse(data) as StreamedEvent['session'] };
     }
   }
   return undefined;

@@ -55,52 +55,6 @@ describe('following a session by events', () => {
   });
 });
 
-const HANDOVERS = '/v1/merchants/shop/session/handovers';
-
-const answer = (broker: RunningBroker, body: object): Test => broker.as(TOKENS.payments).post(HANDOVERS).send(body);
-describe('the events of a hand-over', () => {
-  const started = endedAfterEach();
-  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> =>
-    started.add(await RunningBroker.start(setUp), (it) => it.close());
-
-  it('reach those who take part before the next session, and nobody else; the answer ends the wait', async () => {
-    const running = await start({
-      merchant: { lifetimeMs: 12_000, supersedes: true },
-      timeout: '1s',
-      // Half its life is left at the renewal.
-      session: '{ renewBefore: 6s, handover: 5s }',
-    });
-    const headers = { authorization: `Bearer ${TOKENS.payments}` };
-    const [participant, other] = await Promise.all(
-      ['?handover=true', ''].map((query) => EventStream.open(running.url + EVENTS + query, headers)),
-    );
-    const first = await participant?.next();
-    const { event, data: notice } = (await participant?.nextOfAny()) ?? {};
-    expect([event, notice]).toEqual([
-      'handover',
-      {
-        merchant: 'shop',
-        generation: expect.any(Number),
-        holdForMs: expect.any(Number),
-        at: expect.any(String),
-        participant: expect.any(String),
-      },
-    ]);
-    const { generation, participant: me } = notice ?? {};
-    await answer(running, { generation, participant: me }).expect(204).expect('cache-control', 'no-store');
-    expect((await participant?.next())?.id).toBe(String(generation));
-    const events = [await other?.nextOfAny(), await other?.nextOfAny()];
-    expect(events.map((it) => [it?.event, it?.id])).toEqual([
-      ['session', first?.id],
-      ['session', String(generation)],
-    ]);
-    participant?.vanish();
-    other?.vanish();
-    const awaited = running.lines.filter((line) => line.includes('"handover_awaited"'));
-    expect(awaited.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(['ready']);
-  });
-});
-
 describe('a replica that shuts down', () => {
   it('answers at once who waits for the next session', async () => {
     const broker = await RunningBroker.start();

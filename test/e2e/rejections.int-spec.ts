@@ -62,20 +62,6 @@ describe('rejecting a session', () => {
     const answer = await report(body).expect(400);
     if (detail !== undefined) expect(answer.body).toMatchObject({ detail: expect.stringMatching(detail) });
   });
-
-  it('is bounded for each caller, who is told when to come again; reads are not', async () => {
-    const http = 'rateLimit: { perSecond: 1, burst: 2 }';
-    const own = started.add(await RunningBroker.start({ http }), (it) => it.close());
-    const { generation } = await heldBy(own);
-    // As many at once as leave in no second that one more is let in.
-    const reports = await Promise.all(Array.from({ length: 60 }, () => own.post(REJECTIONS, { generation })));
-    const limited = reports.find(({ status }) => status === 429);
-    expect(limited?.headers.get('retry-after')).toBe('1');
-    expect(await limited?.json()).toMatchObject({ code: 'rate_limited' });
-    const encrypt = '/v1/merchants/shop/payloads/encrypt';
-    await own.as(TOKENS.reporting).post(encrypt).send({ plaintext: 'x' }).expect(200);
-    for (let count = 0; count < 5; count += 1) await own.as(TOKENS.payments).get(SESSION).expect(200);
-  });
 });
 
 /** Nothing but a person asks again before its time is up. */

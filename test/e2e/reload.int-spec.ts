@@ -6,11 +6,9 @@ import type { TLSSocket } from 'node:tls';
 import request, { type Test } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import {
-  describeWith,
   endedAfterEach,
   eventually,
   LASTING_SESSION_MS,
-  RedisProcess,
   TestAuthority,
   type TestCertificate,
   TestIssuer,
@@ -51,10 +49,6 @@ describe('a running broker whose files change', () => {
     broker.as(TOKENS.payments).post(`${SESSION}/rejections`).send({ generation: rejected }).expect(200);
   const onboard = (id: string, serviceCode: string, { publicJwk }: Key): Promise<unknown> =>
     broker.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs: LASTING_SESSION_MS });
-  const told = (message: string): Record<string, unknown>[] =>
-    broker.lines
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ msg }) => String(msg).startsWith(message));
 
   /** The bank and the broker get another key of the shop, and the broker has none of those before. */
   async function replaceKey(): Promise<Key> {
@@ -111,23 +105,6 @@ describe('a running broker whose files change', () => {
     const newer = await reject(before).then(membersOf);
     expect(newer['clientKeyThumbprint']).toBe(next.thumbprint);
     expect(newer['clientKeyThumbprint']).not.toBe(session['clientKeyThumbprint']);
-  });
-
-  describeWith('redis-server', 'beside a Redis', () => {
-    it('reads the record of the running session in Redis with the key that is no longer configured', async () => {
-      const redis = started.add(await RedisProcess.start(), (it) => it.stop());
-      await start({ store: `{ type: redis, url: '${redis.url}' }` });
-      const before = await generation();
-      await replaceKey();
-      const announced = { kind: 'changed', merchant: 'shop', generation: Number(before) + 1 };
-      redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
-      const reads = (): number => Number(/cmdstat_evalsha.*?calls=(\d+)/.exec(redis.cli('INFO', 'commandstats'))?.[1]);
-      const readsBefore = reads();
-      await eventually(() => reads() > readsBefore);
-      expect(await generation()).toBe(before);
-      await reject(before);
-      expect(told('a stored session opens with no configured key')).toEqual([]);
-    });
   });
 
   it('tells in the list and on the page that a change is refused or waits for the next start, and no longer than that', async () => {

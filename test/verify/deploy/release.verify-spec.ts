@@ -1,16 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
-import { aSessionDocument, describeWith, toolPath } from '#libs/testing';
+import { describeWith, toolPath } from '#libs/testing';
 import { kubernetesPrograms, run as helm } from '../kubernetes/kubernetes-programs.js';
 
 const run = promisify(execFile);
@@ -53,12 +50,6 @@ interface Statement {
 
 const fullName = ({ group, name: own, version: of }: Component): string =>
   `${group === undefined ? '' : `${group}/`}${own}@${of}`;
-
-const program = `
-  import { SessionBroker } from '@session-broker/client';
-  const broker = new SessionBroker({ url: process.env.URL, merchant: 'shop', auth: 'token', follow: 'none' });
-  console.log((await broker.session()).generation);
-`;
 
 describeWith(['linux', 'git'], 'a release', () => {
   let folder: string;
@@ -172,31 +163,5 @@ describeWith(['linux', 'git'], 'a release', () => {
       const unknown = ['template', 'shop', join(out, chart), '--values', values, '--set', 'replicaz=3'];
       expect(() => helm('helm', unknown)).toThrow(/replicaz/);
     });
-  });
-
-  it('has a client that a new project installs without a network, and reads a session with', async () => {
-    const project = join(folder, 'project');
-    await mkdir(project);
-    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'shop', private: true, type: 'module' }));
-    await writeFile(join(project, 'program.mjs'), program);
-    const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links'];
-    await run('npm', ['install', ...quiet, join(out, client)], { cwd: project });
-    const server = createServer((_, response) => {
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify(aSessionDocument({ generation: 7 })));
-    }).listen(0, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const { stdout } = await run(process.execPath, ['program.mjs'], {
-        cwd: project,
-        env: { ...process.env, URL: url },
-      });
-      expect(stdout).toBe('7\n');
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
   });
 });

@@ -5,36 +5,29 @@ import { join } from 'node:path';
 import { describeWith, endedAfterAll, eventually, freePort, RedisProcess } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
 import { folder, root } from './manifests.js';
-import { prepareDemo } from './prepare-demo.js';
 
-it('is prepared in a clone by the Node.js of its lock file, whatever the machine has', () => {
-  const clone = mkdtempSync(join(tmpdir(), 'demo clone-'));
-  try {
-    const demo = join(clone, 'deploy/kubernetes/demo');
+/** What prepare.sh makes, in the programs that the demo starts with it; only addresses and folders differ. */
+describeWith('redis-server', 'the demo', () => {
+  let demo: string;
+  const started = endedAfterAll();
+
+  /** In a clone, with the Node.js of its lock file, whatever the machine has. */
+  function prepare(): string {
+    const clone = join(demo, '../../..');
+    const env = { ...process.env, PATH: `${join(clone, 'machine')}:${process.env['PATH']}` };
+    return execFileSync('sh', [join(demo, 'prepare.sh')], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  beforeAll(() => {
+    const clone = started.add(mkdtempSync(join(tmpdir(), 'demo clone-')), (it) => rmSync(it, { recursive: true }));
+    demo = join(clone, 'deploy/kubernetes/demo');
     cpSync(join(folder, 'demo'), demo, { recursive: true });
     symlinkSync(join(root, 'dist'), join(clone, 'dist'));
     mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
     symlinkSync(process.execPath, join(clone, 'node_modules/.bin/node'));
     mkdirSync(join(clone, 'machine'));
     writeFileSync(join(clone, 'machine/node'), '#!/bin/sh\necho too old >&2\nexit 1\n', { mode: 0o755 });
-    const env = { ...process.env, PATH: `${join(clone, 'machine')}:${process.env['PATH']}` };
-    const printed = execFileSync('sh', [join(demo, 'prepare.sh')], { encoding: 'utf8', env });
-    expect(printed).toMatch(/demo token: \S+/);
-  } finally {
-    rmSync(clone, { recursive: true });
-  }
-});
-
-/** What prepare.sh makes, in the programs that the demo starts with it; only addresses and folders differ. */
-describeWith('redis-server', 'the demo', () => {
-  let copy: string;
-  const started = endedAfterAll();
-
-  beforeAll(() => {
-    copy = mkdtempSync(join(tmpdir(), 'demo-'));
-    cpSync(join(folder, 'demo'), copy, { recursive: true });
   });
-  afterAll(() => rmSync(copy, { recursive: true }));
 
   const start = (app: 'broker' | 'sandbox', environment: Readonly<Record<string, string>>): ProgramProcess =>
     started.add(new ProgramProcess(app, { environment }), async (it) => {
@@ -43,9 +36,9 @@ describeWith('redis-server', 'the demo', () => {
     });
 
   it('serves its merchant to the token that was printed, and never makes anything twice', async () => {
-    const token = /demo token: (\S+)/.exec(prepareDemo(copy))?.[1] ?? '';
-    const made = join(copy, 'made');
-    expect(() => prepareDemo(copy)).toThrow('made already');
+    const token = /demo token: (\S+)/.exec(prepare())?.[1] ?? '';
+    const made = join(demo, 'made');
+    expect(prepare).toThrow('made already');
     const [api, management, gateway] = [await freePort(), await freePort(), await freePort()];
     const redis = await RedisProcess.start({ args: () => ['--include', join(made, 'redis.conf')] });
     started.add(redis, (it) => it.stop());

@@ -1,11 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import {
-  declareClassPlugin,
-  declareFactoryPlugin,
-  declareValuePlugin,
-  PluginKind,
-  tokens,
-} from '@stryker-mutator/api/plugin';
+import { declareFactoryPlugin, declareValuePlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
 import { MutantRunStatus } from '@stryker-mutator/api/test-runner';
 import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
 
@@ -79,17 +73,7 @@ const textsForPeople = {
   },
 };
 
-/** A run on a large file takes long: survivors are printed at once, and not only at the end. */
-class SurvivorsAtOnce {
-  onMutantTested({ status, fileName, location, mutatorName, replacement }) {
-    if (status !== 'Survived' && status !== 'NoCoverage') return;
-    const { line, column } = location.start;
-    process.stdout.write(`${status} ${fileName}:${line}:${column} ${mutatorName} => ${replacement}\n`);
-  }
-}
-
 export const strykerPlugins = [
-  declareClassPlugin(PluginKind.Reporter, 'survivors-at-once', SurvivorsAtOnce),
   declareFactoryPlugin(PluginKind.TestRunner, 'jest-by-file', jestByFileFactory),
   declareValuePlugin(PluginKind.Ignore, 'texts-for-people', textsForPeople),
 ];

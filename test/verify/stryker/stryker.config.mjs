@@ -12,7 +12,7 @@ export default {
   ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/.demo', '/coverage'],
   disableTypeChecks: false,
   checkers: [],
-  reporters: ['clear-text', 'json', 'progress-append-only', 'survivors-at-once'],
+  reporters: ['clear-text', 'json', 'progress-append-only'],
   clearTextReporter: {
     allowColor: false,
     allowEmojis: false,

@@ -211,9 +211,10 @@ describe('Last-Event-ID', () => {
 });
 
 describe('a consumer that takes part in hand-overs', () => {
-  it('is waited for until it has left two of them unanswered, and is told of the later ones all the same', () => {
+  it('is waited for until it has left two of them unanswered, and is told of the later ones all the same; nobody else is', () => {
     const hall = new Hall();
-    const [silent, answering] = [new Stream(), new Stream()];
+    const [silent, answering, other] = [new Stream(), new Stream(), new Stream()];
+    hall.watchers.add(other, { merchant: 'shop', generation: 0 });
     for (const stream of [silent, answering]) {
       hall.watchers.add(stream, { merchant: 'shop', generation: 0, takesPart: true });
     }
@@ -230,5 +231,6 @@ describe('a consumer that takes part in hand-overs', () => {
       [name, name, undefined, undefined],
       [name, name, name, name],
     ]);
+    expect(asked(other)).toEqual([]);
   });
 });

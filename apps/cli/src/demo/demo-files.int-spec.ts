@@ -42,15 +42,6 @@ describe('the files of the demo', () => {
     ]);
   });
 
-  it('keep keys, tokens and the alias from one start to the next', async () => {
-    await prepare();
-    const names = await readdir(folder);
-    const contents = (): Promise<string[]> => Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
-    const before = await contents();
-    await prepare();
-    expect(await contents()).toEqual(before);
-  });
-
   it('name the tokens by their hashes only, in the configurations', async () => {
     const { token, brokerConfig, egress } = await prepare();
     const yaml = `${await readFile(brokerConfig, 'utf8')}${await readFile(egress.config, 'utf8')}`;

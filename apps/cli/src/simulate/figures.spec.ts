@@ -60,12 +60,6 @@ describe('the figures of a schedule', () => {
     });
   });
 
-  it('compare the last session with the end', () => {
-    expect(figuresIn({ sessions: [taken(0)] }, 250_000).withoutSessionMs).toBe(150_000);
-    expect(figuresIn({ sessions: [taken(0)] }, 50_000)).not.toHaveProperty('worstRemainingMs');
-    expect(figuresIn({}, 50_000).withoutSessionMs).toBe(50_000);
-  });
-
   it('are summed up as the gateway sees all merchants', () => {
     const runs = [{}, { callsAtMs: [0, 1_000], sessions: [taken(0)] }].map((change) => ({
       ...{ setup: {} as SimulationSetup, log: log(change) },
