@@ -61,16 +61,6 @@ describe('MemorySessionStore', () => {
     expect(states[0]?.stored).toEqual({ kind: 'unchanged', ageMs: 2_000 });
   });
 
-  it('grants growing fences while the wall clock goes back', async () => {
-    const clock = new FakeClock();
-    const store = new MemorySessionStore({ clock });
-    const first = await lease(store, { leaseMs: 1 });
-    clock.jumpWall(-3_600_000);
-    await clock.advance(1);
-    const second = await lease(store, { leaseMs: 1 });
-    expect(second.fence).toBe(first.fence + 1);
-  });
-
   it('ends a lease exactly at its end, and lets the merchant fall due at that same moment', async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ clock });
