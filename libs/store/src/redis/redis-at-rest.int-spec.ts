@@ -11,6 +11,7 @@ import {
   lease as leaseIn,
   PATIENT_REDIS,
   RedisProcess,
+  stateOf,
 } from '#libs/testing';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { type FreshStore, serverWithStores } from './redis-store-fixture.js';
@@ -219,16 +220,13 @@ const open = async (...keysInUse: ClientKey[]): Promise<RedisSessionStore> =>
 
 async function publish(store: RedisSessionStore, overrides: Partial<Session> = {}): Promise<Session> {
   const merchant = overrides.merchant ?? 'shop';
-  const result = await store.claim(aClaim({ merchant, mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER }));
-  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
-  const session = aSession({ ...secrets, ...overrides, merchant, generation: result.lease.fence });
-  await store.publish(aPublication(session, { nextDueInMs: 60_000 }), result.lease);
+  const leased = await leaseIn(store, { merchant });
+  const session = aSession({ ...secrets, ...overrides, merchant, generation: leased.fence });
+  await store.publish(aPublication(session), leased);
   return session;
 }
 
-async function stored(store: RedisSessionStore): Promise<StoredSession | undefined> {
-  return (await store.read([{ merchant: 'shop', known: 0 }])).states[0]?.stored;
-}
+const stored = async (store: RedisSessionStore): Promise<StoredSession> => (await stateOf(store)).stored;
 
 describeWith('redis-server', 'a session at rest', () => {
   it('is in no key, value, message or slow log entry of Redis in clear, nor is any key', async () => {
@@ -240,9 +238,7 @@ describeWith('redis-server', 'a session at rest', () => {
     await client.config('SET', 'slowlog-log-slower-than', '0');
 
     const store = await open(key);
-    const failing = await store.claim(aClaim({ mode: 'when_wanted' }));
-    if (failing.kind !== 'claimed') throw new Error('must be granted');
-    await store.release(failing.lease, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+    await store.release(await leaseIn(store), { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
     const session = await publish(store);
     await stored(store);
 

@@ -1,20 +1,19 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { inspect } from 'node:util';
 import { SystemClock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import type { Lease, SessionStore } from '#libs/session';
 import {
   aClaim,
-  aDeathReport,
   aPublication,
   aSession,
   describeWith,
   eventually,
+  expectUnavailable,
   freePort,
   lease,
   nextOf,
   PATIENT_REDIS,
+  publishOnce,
   RedisProcess,
   TcpProxy,
 } from '#libs/testing';
@@ -37,28 +36,6 @@ async function failureOf(work: Promise<unknown>): Promise<BrokerError> {
   );
   if (failure instanceof BrokerError) return failure;
   throw new Error('it has not failed as a store does', { cause: failure });
-}
-
-/** All operations at once, none of which may hang or succeed. */
-async function expectUnavailable(store: SessionStore): Promise<void> {
-  const leased: Lease = { merchant: 'shop', owner: 'replica-1', fence: 7, remainingMs: 1, failures: 0 };
-  const outcomes = await Promise.allSettled([
-    store.due(1),
-    store.claim(aClaim()),
-    store.publish(aPublication(aSession({ generation: 7 })), leased),
-    store.report('shop', aDeathReport()),
-    store.release(leased, { called: true, nextDueInMs: 0 }),
-    store.read([{ merchant: 'shop', known: 0 }]),
-  ]);
-  const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
-  expect(outcomes).toEqual(outcomes.map(() => unavailable));
-  expect(inspect(outcomes, { depth: Infinity, showHidden: true })).not.toContain(aSession().authToken);
-}
-
-async function publishIn(store: SessionStore): Promise<Lease> {
-  const leased = await lease(store);
-  await store.publish(aPublication(aSession({ generation: leased.fence })), leased);
-  return leased;
 }
 
 /** Why a store is silent may become known later than the fact that it is. */
@@ -148,14 +125,14 @@ describeWith('redis-server', 'when the network is cut', () => {
     proxy.passage = 'open';
     await becomes('answers');
     await eventually(async () => {
-      await publishIn(patient);
+      await publishOnce(patient);
       return heard.some((announcement) => announcement.kind === 'changed');
     });
   });
 
   it('never resends a claim whose reply was lost, and finds the lease it was granted by asking again', async () => {
     const { store, becomes } = await openReplica(proxy.address, IMPATIENT);
-    const { fence: before } = await publishIn(patient);
+    const before = await publishOnce(patient);
     const fence = (): number => Number(redis.cli('hget', 'broker:{0}:merchant:shop', 'fence'));
     proxy.passage = 'requests-only';
     await eventually(async () => {

@@ -1,10 +1,11 @@
 import type { Announcement, ReplicaSignal, SessionStore } from '#libs/session';
-import { aClaim, aDeathReport, aPublication, aRecordedFailure, aSession } from '../builders.js';
+import { aDeathReport, aPublication, aRecordedFailure, aSession } from '../builders.js';
 import {
   type Bench,
   enrol,
   expectAbout,
   expectAged,
+  expectUnavailable,
   failOnce,
   giveUp,
   lease,
@@ -71,19 +72,9 @@ export function describeRead(bench: Bench): void {
   describe('close', () => {
     it('ends the use of the store: every operation then fails as store_unavailable', async () => {
       const [store] = bench().replicas;
-      const leased = await lease(store);
       await store.close();
       await store.close();
-      const outcomes = await Promise.allSettled([
-        store.due(1),
-        store.claim(aClaim()),
-        store.publish(publicationOf(leased), leased),
-        store.release(leased, { called: true, nextDueInMs: 0 }),
-        store.report('shop', aDeathReport({ generation: leased.fence })),
-        store.read([unknown('shop')]),
-      ]);
-      const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
-      expect(outcomes).toEqual(outcomes.map(() => unavailable));
+      await expectUnavailable(store);
     });
   });
 }
@@ -166,27 +157,22 @@ export function describeReport(bench: Bench): void {
 const isOf = (announcement: Announcement, merchant: string): boolean =>
   announcement.kind === 'changed' && announcement.merchant === merchant;
 
-/** The next announcement about this merchant, however long it takes to arrive. */
-export function nextOf(store: SessionStore, merchant: string): Promise<Announcement> {
+function next(store: SessionStore, isWanted: (announcement: Announcement) => boolean): Promise<Announcement> {
   return new Promise((resolve) => {
     const end = store.onAnnouncement((announcement) => {
-      if (!isOf(announcement, merchant)) return;
+      if (!isWanted(announcement)) return;
       end();
       resolve(announcement);
     });
   });
 }
 
+/** The next announcement about this merchant, however long it takes to arrive. */
+export const nextOf = (store: SessionStore, merchant: string): Promise<Announcement> =>
+  next(store, (announcement) => isOf(announcement, merchant));
+
 /** The next signal from a replica to the others. */
-function nextSignal(store: SessionStore): Promise<Announcement> {
-  return new Promise((resolve) => {
-    const end = store.onAnnouncement((announcement) => {
-      if (announcement.kind !== 'handover') return;
-      end();
-      resolve(announcement);
-    });
-  });
-}
+const nextSignal = (store: SessionStore): Promise<Announcement> => next(store, ({ kind }) => kind === 'handover');
 
 /** Everything that is announced about `shop` until a publication of another merchant, which is the last of all. */
 async function heardDuring(store: SessionStore, act: () => Promise<void>): Promise<readonly Announcement[]> {

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type {
   ClaimRequest,
   ClaimResult,
@@ -8,7 +9,7 @@ import type {
   SessionStore,
   StoredState,
 } from '#libs/session';
-import { aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js';
+import { aClaim, aDeathReport, aPublication, aRecordedFailure, aSession } from '../builders.js';
 
 /** One adapter over its own data, empty at first. */
 export interface StoreUnderTest {
@@ -116,4 +117,20 @@ export function expectRefusal(result: ClaimResult, kind: ClaimResult['kind'], ex
   if (!('retryInMs' in result)) throw new Error('a refusal says how long to wait');
   expectAbout(result.retryInMs, expectedMs);
   expect(result.retryInMs).toBeGreaterThanOrEqual(0);
+}
+
+/** All operations at once, none of which may hang or succeed, or tell the session that it was to store. */
+export async function expectUnavailable(store: SessionStore): Promise<void> {
+  const leased: Lease = { merchant: 'shop', owner: 'replica-1', fence: 7, remainingMs: 1, failures: 0 };
+  const outcomes = await Promise.allSettled([
+    store.due(1),
+    store.claim(aClaim()),
+    store.publish(aPublication(sessionOf(leased)), leased),
+    store.report('shop', aDeathReport()),
+    store.release(leased, { called: true, nextDueInMs: 0 }),
+    store.read([{ merchant: 'shop', known: 0 }]),
+  ]);
+  const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
+  expect(outcomes).toEqual(outcomes.map(() => unavailable));
+  expect(inspect(outcomes, { depth: Infinity, showHidden: true })).not.toContain(aSession().authToken);
 }
