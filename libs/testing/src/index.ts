@@ -13,14 +13,12 @@ export {
 export { aNow, effectIn, effectNames, granted, MINUTE, Play, resultOf, served } from './one-merchant.js';
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
-export { describeSessionStoreContract, nextOf } from './session-store-contract/session-store-contract.js';
 export {
-  expectUnavailable,
-  lease,
-  publishOnce,
-  stateOf,
+  describeSessionStoreContract,
+  nextOf,
   type StoreUnderTest,
-} from './session-store-contract/store-under-test.js';
+} from './session-store-contract/session-store-contract.js';
+export { expectUnavailable, lease, publishOnce, stateOf } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type GatewayAnswer } from './fake-gateway.js';
 export { aSessionDocument, away, EventFeed, json, problem, ScriptedBroker } from './scripted-broker.js';
 export { RecordedEvents } from './recorded-events.js';

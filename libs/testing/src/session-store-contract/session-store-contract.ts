@@ -1,4 +1,5 @@
 export { nextOf } from './read-contract.js';
+export type { StoreUnderTest } from './store-under-test.js';
 import { describeBudget } from './budget-contract.js';
 import { describeClaim, describeDue, describeFences, describeMoments } from './claim-contract.js';
 import { describePublish } from './publish-contract.js';
