@@ -13,7 +13,7 @@ const ROUND_S = 4;
  * Where the time of a sealed payment goes: each stretch of its way by itself, at the same pace and in turns, and what
  * egress and broker do for it. What the whole takes beyond its stretches is the seal, and waiting for a processor.
  */
-export async function sealedAccount(): Promise<readonly BenchLine[]> {
+export async function benchAccount(): Promise<readonly BenchLine[]> {
   await using broker = await BenchBroker.start();
   await using gateway = await StubGateway.start(broker);
   await using egress = await BenchEgress.start(accessTo(broker, gateway));

@@ -39,18 +39,12 @@ export class BenchProcess {
     return new BenchProcess([process.execPath, join(import.meta.dirname, `${name}.js`), ...args], options);
   }
 
-  /** Processor time used so far, in seconds. */
-  cpuSeconds(): number {
-    const { userS, systemS } = this.processorTime();
-    return userS + systemS;
-  }
-
   /**
-   * Processor time so far, in seconds; taskset replaces itself with the program, so the process ID is the program's.
+   * Processor time used so far, in seconds; taskset replaces itself with the program, so the process ID is the program's.
    */
-  processorTime(): { readonly userS: number; readonly systemS: number } {
+  cpuSeconds(): number {
     const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return { userS: Number(fields[11]) / TICKS_PER_SECOND, systemS: Number(fields[12]) / TICKS_PER_SECOND };
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
   /** Resident memory of the process. */

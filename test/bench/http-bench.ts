@@ -85,7 +85,7 @@ async function roundOf({ server, url, headers = BenchBroker.headers }: Read): Pr
 }
 
 /** A bare node:http server that sends the same bytes as a session read, on the broker's processor. */
-export async function startBare({ sessionUrl, parts }: BenchBroker, env: Record<string, string> = {}): Promise<Read> {
+async function startBare({ sessionUrl, parts }: BenchBroker): Promise<Read> {
   const answer = await untilOk(sessionUrl, BenchBroker.headers);
   const {
     date: _date,
@@ -96,7 +96,7 @@ export async function startBare({ sessionUrl, parts }: BenchBroker, env: Record<
   const file = join(parts.folder, 'answer.json');
   await writeFile(file, JSON.stringify({ headers, body: await answer.text() }));
   const port = await freePort();
-  const server = BenchProcess.of('bare-server', [String(port), file], { cpu: SERVER_CPU, env });
+  const server = BenchProcess.of('bare-server', [String(port), file], { cpu: SERVER_CPU });
   const url = `http://127.0.0.1:${port}/`;
   await untilOk(url);
   return { server, url };

@@ -14,7 +14,6 @@ import { benchPayloads } from './payload-bench.js';
 import { benchRenewals } from './renewal-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchScrape } from './scrape-bench.js';
-import { sealedAccount } from './sealed-account.js';
 import { benchRestart, benchStart } from './start-bench.js';
 import { benchStarvation } from './starvation-bench.js';
 import { benchWatchers } from './watcher-bench.js';
@@ -23,7 +22,7 @@ import { benchWatchers } from './watcher-bench.js';
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
-  account: async () => [...(await benchAccount()), ...(await sealedAccount())],
+  account: benchAccount,
   payloads: benchPayloads,
   watchers: benchWatchers,
   handover: benchHandover,
