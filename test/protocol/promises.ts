@@ -214,9 +214,16 @@ const ofStore: ReadonlySet<FaultKind> = new Set([
   'emptied',
 ]);
 
-/** Beside a fault of a replica or of the gateway, another one may cost one call more than the sum of both. */
+/**
+ * Beside a fault of a replica or of the gateway, another one may cost one call more than the sum of both. So may a clock
+ * that is set back, in a store that forgets: by that clock a lease that comes back is over, and the next session is
+ * older than one that is offered again.
+ */
 function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> {
-  const together = faults.length > 1 && faults.some(({ kind }) => !ofStore.has(kind)) ? 1 : 0;
+  const isBeyondStore = faults.some(({ kind }) => !ofStore.has(kind));
+  const isSetBack =
+    faults.some(({ kind }) => kind === 'clock back') && faults.some(({ kind }) => losesData.includes(kind));
+  const together = faults.length > 1 && (isBeyondStore || isSetBack) ? 1 : 0;
   const all = faults.map(costOf);
   return {
     calls: all.reduce((sum, { calls }) => sum + calls, together),
