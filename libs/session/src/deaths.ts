@@ -1,5 +1,13 @@
 import { type Instant, msBetween, plusMs } from '#libs/clock';
-import { ageMsOf, type Held, type LastingReport, type Merchant, type Now, serveFactsOf } from './merchant.js';
+import {
+  ageMsOf,
+  generationOf,
+  type Held,
+  type LastingReport,
+  type Merchant,
+  type Now,
+  serveFactsOf,
+} from './merchant.js';
 import type { DeathReport, RenewalResult, StoredReport } from './ports/session-store.js';
 import type { SessionsBefore } from './session-admission.js';
 import type { Session } from './session.js';
@@ -159,9 +167,9 @@ export function withStoredReport(merchant: Merchant, stored: StoredReport | unde
 }
 
 /** For the store: the report that stands, or one of now. */
-export function storedForm({ held, report }: Merchant, mayProve: boolean, now: Now): DeathReport {
-  const ageMs = now.ms - (report?.atMs ?? now.ms);
-  return { generation: held?.session.generation ?? 0, ageMs: Math.max(0, ageMs), mayProve };
+export function storedForm(merchant: Merchant, mayProve: boolean, now: Now): DeathReport {
+  const ageMs = now.ms - (merchant.report?.atMs ?? now.ms);
+  return { generation: generationOf(merchant), ageMs, mayProve };
 }
 
 /** Whether the session that is served is dead by what consumers say. After its end it is replaced like any other. */

@@ -1,12 +1,12 @@
-/** A decision, read from the top: the verdict next to the first check that holds counts. The last one is `otherwise`. */
-export type DecisionTable<Facts, Verdict> = readonly (readonly [holds: (facts: Facts) => boolean, verdict: Verdict])[];
+/** A decision, read from the top: the verdict next to the first check that holds counts. */
+export interface DecisionTable<Facts, Verdict> {
+  readonly checks: readonly (readonly [holds: (facts: Facts) => boolean, verdict: Verdict])[];
+  readonly otherwise: Verdict;
+}
 
-export const otherwise = (): boolean => true;
-
-export function decide<Facts, Verdict>(table: DecisionTable<Facts, Verdict>, facts: Facts): Verdict {
-  const row = table.find(([holds]) => holds(facts));
-  if (row === undefined) throw new Error('a decision table ends with `otherwise`');
-  return row[1];
+export function decide<Facts, Verdict>({ checks, otherwise }: DecisionTable<Facts, Verdict>, facts: Facts): Verdict {
+  const [, verdict] = checks.find(([holds]) => holds(facts)) ?? [undefined, otherwise];
+  return verdict;
 }
 
 /** What is known about the session in memory at the moment of a read. Durations in milliseconds. */
@@ -28,12 +28,14 @@ const isExpired = ({ leftMs }: ServeFacts): boolean => leftMs <= 0;
 const isPastMargin = ({ freshMs }: ServeFacts): boolean => freshMs <= 0;
 
 /** A valid session is served whatever fails; an expired one is never served. */
-const serving: DecisionTable<ServeFacts, ServeVerdict> = [
-  [isMissing, { result: 'unavailable', reason: 'no_session' }],
-  [isExpired, { result: 'unavailable', reason: 'expired' }],
-  [isPastMargin, { result: 'stale', reason: 'past_margin' }],
-  [otherwise, { result: 'fresh', reason: 'current' }],
-];
+const serving: DecisionTable<ServeFacts, ServeVerdict> = {
+  checks: [
+    [isMissing, { result: 'unavailable', reason: 'no_session' }],
+    [isExpired, { result: 'unavailable', reason: 'expired' }],
+    [isPastMargin, { result: 'stale', reason: 'past_margin' }],
+  ],
+  otherwise: { result: 'fresh', reason: 'current' },
+};
 
 export function decideServing(facts: ServeFacts): ServeVerdict {
   return decide(serving, facts);

@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
-import { decide, type DecisionTable, otherwise, type ServeVerdict } from './decisions.js';
+import { decide, type DecisionTable, type ServeVerdict } from './decisions.js';
 import { type SharedFailureKind, sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure, RenewalResult } from './ports/session-store.js';
 import type { CreateCallWindow, Session } from './session.js';
@@ -62,40 +62,43 @@ const isUnserved: Check = ({ serving }) => serving.result === 'unavailable';
 /** The gateway has made a session that is of no use to us, or to this replica. */
 const isLost: Check = ({ failure, unopened, supersedes }) =>
   supersedes && (failure?.trace?.lostSession === true || unopened !== undefined);
-const isHeldByStore: Check = ({ store }) => store !== undefined;
 /** No call is free before the session ends, or although it is due. */
 const isHeldByBudget: Check = ({ spent, session, isDue, isRenewing }) =>
   // The call under way may be the one that spent it.
   spent !== undefined && !isRenewing && (isDue || (session !== undefined && spent.freeAt >= session.expiresAt));
 
-const conditions: DecisionTable<MerchantFacts, MerchantCondition> = [
-  [isUnserved, 'unavailable'],
-  [({ isForeign }) => isForeign, 'foreign_authorizer'],
-  [({ isReportedDead }) => isReportedDead, 'dead'],
-  [isLost, 'dead'],
-  [({ serving }) => serving.result === 'stale', 'stale'],
-  [({ failure }) => failure !== undefined, 'failing'],
-  [({ unopened }) => unopened !== undefined, 'failing'],
-  [isHeldByBudget, 'failing'],
-  [(facts) => facts.isDue && !facts.isRenewing && isHeldByStore(facts), 'failing'],
-  [otherwise, 'fresh'],
-];
+const conditions: DecisionTable<MerchantFacts, MerchantCondition> = {
+  checks: [
+    [isUnserved, 'unavailable'],
+    [({ isForeign }) => isForeign, 'foreign_authorizer'],
+    [({ isReportedDead }) => isReportedDead, 'dead'],
+    [isLost, 'dead'],
+    [({ serving }) => serving.result === 'stale', 'stale'],
+    [({ failure }) => failure !== undefined, 'failing'],
+    [({ unopened }) => unopened !== undefined, 'failing'],
+    [isHeldByBudget, 'failing'],
+    [({ isDue, isRenewing, store }) => isDue && !isRenewing && store !== undefined, 'failing'],
+  ],
+  otherwise: 'fresh',
+};
 
 export function conditionOf(facts: MerchantFacts): MerchantCondition {
   return decide(conditions, facts);
 }
 
 /** First what keeps anybody from trying, then how the last attempt ended. */
-const reasons: DecisionTable<MerchantFacts, UnavailableReason> = [
-  [({ isBudgetSpent }) => isBudgetSpent, 'budget_exhausted'],
-  [({ store }) => store === 'store_silent', 'store_silent'],
-  [({ store }) => store === 'store_refuses', 'store_refuses'],
-  ...sharedFailureKinds.map((kind) => [({ failure }: MerchantFacts) => failure?.kind === kind, kind] as const),
-  [({ isRenewing }) => isRenewing, 'renewing'],
-  [({ serving }) => serving.reason === 'expired', 'expired'],
-  [({ serving }) => serving.reason === 'no_session', 'no_session'],
-  [otherwise, 'not_replaced'],
-];
+const reasons: DecisionTable<MerchantFacts, UnavailableReason> = {
+  checks: [
+    [({ isBudgetSpent }) => isBudgetSpent, 'budget_exhausted'],
+    [({ store }) => store === 'store_silent', 'store_silent'],
+    [({ store }) => store === 'store_refuses', 'store_refuses'],
+    ...sharedFailureKinds.map((kind) => [({ failure }: MerchantFacts) => failure?.kind === kind, kind] as const),
+    [({ isRenewing }) => isRenewing, 'renewing'],
+    [({ serving }) => serving.reason === 'expired', 'expired'],
+    [({ serving }) => serving.reason === 'no_session', 'no_session'],
+  ],
+  otherwise: 'not_replaced',
+};
 
 /** Why nothing is served, or nothing newer than what was rejected. */
 export function whyUnavailable(facts: MerchantFacts): UnavailableReason {

@@ -162,8 +162,7 @@ export function quietMoment(life: QuietLife, times: DailyTimes): Instant | undef
   const [window = windows[0], next] = index < 0 ? windows : windows.slice(index);
   if (window === undefined || next === undefined) return undefined;
   const rhythm = rhythmOf(window, next, life);
-  if (index >= 0) return momentIn(window, rhythm, life);
-  return window.from <= createdAt ? momentAgainIn(window, rhythm, life) : undefined;
+  return index >= 0 ? momentIn(window, rhythm, life) : momentAgainIn(window, rhythm, life);
 }
 
 /** The windows it touches, and the one after them. */

@@ -608,7 +608,7 @@ export class SessionReplica {
     return {
       serving: verdictOn(merchant, now),
       session: held?.session,
-      isDue: held !== undefined && untilRenewalMsOf(merchant, now) <= 0,
+      isDue: untilRenewalMsOf(merchant, now) <= 0,
       isRenewing: phase.at !== 'idle',
       failure: this.failureOf(id),
       unopened: unopenedOf(merchant),
