@@ -1,4 +1,5 @@
 import { Cluster, HOUR, MINUTE, SECOND } from './cluster.js';
+import type { FaultyStore } from './faulty-store.js';
 
 const refused = { kind: 'refused', detail: 'no such merchant' } as const;
 const changed = { added: [], removed: [], changed: ['shop'] };
@@ -61,16 +62,25 @@ describe('a merchant that was removed', () => {
     expect(JSON.stringify(cluster.storeOf(0).asked)).not.toContain('tickets');
   });
 
-  it('while it was being read is forgotten all the same', async () => {
+  it.each([
+    ['while it was being read', (store: FaultyStore) => store.holdNextAnswerOf('read')],
+    [
+      'before it could be read',
+      (store: FaultyStore) => {
+        store.state = 'silent';
+        return () => void (store.state = 'answers');
+      },
+    ],
+  ])('%s is forgotten all the same', async (_when, holdUp) => {
     const cluster = await Cluster.running({ merchants: ['shop', 'tickets'] });
     const store = cluster.storeOf(0);
-    const release = store.holdNextAnswerOf('read');
+    const goOn = holdUp(store);
     store.announce({ kind: 'gap' });
     await cluster.clock.advance(SECOND);
     cluster.merchants = ['shop'];
     void cluster.first.replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
-    release();
-    await cluster.clock.advance(SECOND);
+    goOn();
+    await cluster.clock.advance(2 * SECOND);
     expect(cluster.first.replica.held.find('tickets')).toBeUndefined();
   });
 });
@@ -81,6 +91,7 @@ describe('a merchant whose configuration was changed', () => {
     cluster.gateway.answerNext(refused);
     const { generation } = cluster.session();
     await cluster.report({}, 2 * SECOND);
+    expect(cluster.first.replica.retryInMs('shop')).toBeGreaterThan(0);
     const told = cluster.first.replica.merchantsChanged(changed);
     await cluster.clock.advance(SECOND);
     await told;
@@ -164,6 +175,8 @@ describe('a replica that is stopped', () => {
     const timers = cluster.clock.pendingTasks;
     cluster.storeOf(0).asked.length = 0;
     cluster.storeOf(0).announce({ kind: 'gap' });
+    const generation = cluster.session().generation + 1;
+    cluster.storeOf(0).announce({ kind: 'handover', step: 'begins', merchant: 'shop', generation, holdForMs: SECOND });
     await cluster.clock.advance(2 * HOUR);
     expect([timers, cluster.storeOf(0).asked, cluster.clock.pendingTasks]).toEqual([0, [], 0]);
     expect(await cluster.read()).toMatchObject({ code: 'session_unavailable' });

@@ -85,6 +85,16 @@ describe('the end of an outage of the gateway', () => {
     expect(cluster.gateway.mostInFlightInAll).toBeLessThanOrEqual(2 * 32);
   });
 
+  it('is not seen where only two calls have failed: the other merchant waits as it was told to', async () => {
+    const cluster = new Cluster({ merchants: ['shop', 'stall'], latencyMs: 0 });
+    cluster.gateway.answerAlways({ ...broken, retryAfterMs: MINUTE });
+    await cluster.clock.advance(10 * SECOND);
+    cluster.gateway.answerAlways(undefined);
+    await cluster.renew();
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.gateway.calls).toHaveLength(3);
+  });
+
   it('comes within a minute if nobody could connect, although one call has failed since', async () => {
     const settings = { budget: [{ calls: 1_000, perMs: 24 * HOUR }] };
     const cluster = new Cluster({ replicas: 2, latencyMs: 0, settings });

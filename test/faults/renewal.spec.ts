@@ -26,9 +26,14 @@ describe('a fleet that starts on an empty store', () => {
     let seed = 1;
     const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
     const cluster = new Cluster({ replicas: 3, merchants, random });
-    await cluster.clock.advance(40);
+    const goOn = cluster.stores.map((store) => store.holdNextAnswerOf('due'));
+    await cluster.clock.advance(10);
+    for (const release of goOn) release();
+    await cluster.clock.advance(30);
     const { replica } = cluster.first;
     expect(merchants.filter((id) => replica.isRenewing(id))).toHaveLength(16);
+    // All see the same list, and few begin with the same merchants.
+    expect(cluster.replicas.flatMap(({ events }) => events.of('claim_refused')).length).toBeLessThan(10);
     await cluster.clock.advance(10 * SECOND);
     expect([cluster.gateway.calls.length, cluster.gateway.mostInFlight]).toEqual([300, 1]);
     const shares = cluster.replicas.map(({ events }) => events.of('renewal_finished').length);
@@ -87,6 +92,20 @@ describe('a fleet that renews on its schedule', () => {
     const { states } = await cluster.store.read([{ merchant: 'shop', known: 0 }]);
     const dueAt = plusMs(cluster.now(), states[0]?.dueInMs ?? 0);
     expect(Math.abs(msBetween(renewAt, dueAt))).toBeLessThan(SECOND);
+  });
+
+  it('looks once more when it is asked to while it looks', async () => {
+    const cluster = await Cluster.running({ tickMs: HOUR });
+    const store = cluster.storeOf(0);
+    const before = store.asksFor('due');
+    const goOn = store.holdNextAnswerOf('due');
+    for (const _tick of [1, 2]) {
+      void cluster.first.replica.tick();
+      await cluster.clock.settle();
+    }
+    goOn();
+    await cluster.clock.settle();
+    expect(store.asksFor('due') - before).toBe(2);
   });
 
   it('reads again, and neither claims nor renews, what is listed as due long before it is', async () => {

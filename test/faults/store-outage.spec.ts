@@ -148,6 +148,14 @@ describe('how old a session is', () => {
     expect(cluster.served()).toEqual([undefined, undefined]);
   });
 
+  it('is asked of the store for a reader to whom it looks over, before a session is made', async () => {
+    const cluster = await Cluster.running({ tickMs: HOUR });
+    const before = cluster.session();
+    cluster.clockOf(0).aheadMs = HOUR;
+    expect(await cluster.read()).toMatchObject({ session: { generation: before.generation } });
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
   it.each([
     ['what the store says on a machine that slept for ten minutes', 10 * MINUTE, 4],
     ['as before where the clock of the machine alone was set', 0, 14],

@@ -6,13 +6,26 @@ const refusal = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merch
 const unavailable = (reason: string): unknown => expect.objectContaining({ code: 'session_unavailable', reason });
 
 describe('a reader', () => {
-  it('is given the session that is there, and the store is asked nothing', async () => {
-    const cluster = await Cluster.running();
-    const asked = cluster.storeOf(0).asked.length;
-    await cluster.first.replica.wishes.read({
-      ...{ merchant: 'shop', minRemainingMs: 0, waitMs: SECOND, waitsThroughFailure: false, signal: neverAborted },
-    });
-    expect(cluster.storeOf(0).asked).toHaveLength(asked);
+  it.each([false, true])(
+    'is given the session that is there, and the store is asked nothing (%s)',
+    async (waitsThroughFailure) => {
+      const cluster = await Cluster.running();
+      const asked = cluster.storeOf(0).asked.length;
+      await cluster.first.replica.wishes.read({
+        ...{ merchant: 'shop', minRemainingMs: 0, waitMs: SECOND, waitsThroughFailure, signal: neverAborted },
+      });
+      expect(cluster.storeOf(0).asked).toHaveLength(asked);
+    },
+  );
+
+  it('is refused when the attempt of another replica has failed, and need not wait for the end of its time', async () => {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 2_000, tickMs: HOUR });
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(SECOND);
+    const calling = cluster.replicas.findIndex(({ replica }) => replica.isRenewing('shop'));
+    const answer = await cluster.read({ waitMs: MINUTE }, 1_500, 1 - calling);
+    expect(answer).toMatchObject({ reason: 'transient' });
+    expect(cluster.gateway.calls).toHaveLength(1);
   });
 
   it('waits for a newer one if less is left than wanted, unless a new one could not fulfil the wish for long', async () => {

@@ -82,7 +82,8 @@ class Deaths extends Play {
 describe('a session that is reported dead', () => {
   it('is held against the store once, if its death proves something', () => {
     expect(new Deaths().holding(10, 0).reject(10)).toBe(true);
-    expect(new Deaths().holding(10, 0).judge(10).reject(10)).toBe(false);
+    const judged = new Deaths().holding(10, 0).judge(10);
+    expect([judged.reject(10), judged.merchant.report]).toEqual([false, undefined]);
     expect(new Deaths().holding(10, 0).judge(10, false).reject(10)).toBe(false);
   });
 
@@ -255,6 +256,7 @@ describe('a report that something lasting kept from being acted on', () => {
     const effects = deaths.readsOf({ generation: 10, ageMs: 4_000 });
     expect(effects.filter((effect) => effect.do === 'report')).toEqual([]);
     expect([deaths.isReported, deaths.merchant.held?.isReported]).toEqual([true, true]);
+    expect(quietMs(deaths.merchant, deaths.now)).toBe(10_000);
     expect(deaths.pass(PAUSE_MS - 4_001).isReported).toBe(true);
     expect(deaths.pass(1).isReported).toBe(false);
   });

@@ -41,6 +41,30 @@ describe('what the store has', () => {
     play.pass(play.merchant.lookAtMs);
     expect(effectNames(play.feed({ on: 'wake' }))).toEqual(['read']);
     expect(effectNames(play.read({ stored: { kind: 'unchanged', ageMs: 0 } }))).toEqual(['enter']);
+    expect(effectIn(play.feed({ on: 'admitted' }), 'claim').request.mode).toBe('when_due');
+  });
+
+  it('is renewed once it is past its margin, though the store may not say that it is due', () => {
+    const play = new Play({ ...served(), lookAtMs: 0 }).pass(14.7 * MINUTE);
+    play.feed({ on: 'wake' });
+    play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
+    expect(effectIn(play.feed({ on: 'admitted' }), 'claim').request.mode).toBe('when_wanted');
+  });
+
+  it('is counted by our own clock where that of its maker is wrong', () => {
+    const play = new Play();
+    play.now = { ...play.now, wall: plusMs(play.now.wall, 60 * MINUTE) };
+    const session = aSession();
+    play.read({ stored: { kind: 'session', session, ageMs: MINUTE }, ageMs: MINUTE });
+    const moved = Object.entries(play.merchant.held?.session ?? {}).filter(([name]) => /At$/.test(name));
+    const byMs = 59 * MINUTE;
+    const { createdAt, renewAt, mustRenewAt, expiresAt } = session;
+    expect(Object.fromEntries(moved)).toEqual({
+      createdAt: plusMs(createdAt, byMs),
+      renewAt: plusMs(renewAt, byMs),
+      mustRenewAt: plusMs(mustRenewAt, byMs),
+      expiresAt: plusMs(expiresAt, byMs),
+    });
   });
 
   it('is not renewed if a newer one is found when it is looked at', () => {
@@ -110,7 +134,9 @@ describe('what the store has', () => {
     expect(play.told.map(({ event }) => event)).toEqual(['record_unopenable']);
     play.read({ stored: { kind: 'unopenable', generation: 11 } });
     expect(play.told).toHaveLength(1);
-    expect(effectIn(play.wish('operator'), 'claim').request.newerThan).toBe(11);
+    play.read({ stored: { kind: 'unopenable', generation: 12 } });
+    expect(play.told).toHaveLength(2);
+    expect(effectIn(play.wish('operator'), 'claim').request.newerThan).toBe(12);
   });
 });
 
@@ -132,6 +158,9 @@ describe('what people are told', () => {
     expect(said(late.read({ stored: { kind: 'session', session: over, ageMs: 0 }, ageMs: 20 * MINUTE }))).toEqual([
       'service_ended',
     ]);
+    const removed = new Play(served());
+    removed.now = { ...removed.now, settings: undefined };
+    expect(said(removed.pass(20 * MINUTE).feed({ on: 'wake' }))).toEqual([]);
   });
 
   it('is nothing of a machine that slept without a session', () => {

@@ -1,4 +1,5 @@
 import {
+  anIssuedSession,
   aRecordedFailure,
   aSession,
   someSettings,
@@ -10,6 +11,8 @@ import {
   resultOf,
   served,
 } from '#libs/testing';
+import { GatewayFailure } from './gateway-failure.js';
+import type { Input } from './life.js';
 import { generationOf, type Now } from './merchant.js';
 import type { RenewalTrigger } from './ports/session-events.js';
 import type { Lease, StoredState } from './ports/session-store.js';
@@ -69,6 +72,7 @@ describe('a renewal', () => {
       return effectNames(effects).includes('claim') ? 'claim' : resultOf(effects);
     };
     expect(resultFor({ isStopping: true })).toEqual({ kind: 'stopping', retryInMs: 1_000 });
+    expect(resultFor({ settings: undefined })).toEqual({ kind: 'stopping', retryInMs: 1_000 });
     expect(resultFor({ graceMs: 700 })).toEqual({ kind: 'held', retryInMs: 700 });
     expect(resultFor({ graceMs: 700, isStoreDown: true })).toEqual({ kind: 'store_down', retryInMs: 1_000 });
     expect(resultFor({ graceMs: 700 }, 'rejection')).toBe('claim');
@@ -125,12 +129,15 @@ describe('a renewal', () => {
     // The longest call of five seconds, and two to write its result.
     expect(resultOf(new Play().claim({ remainingMs: 6_999 }))).toEqual({ kind: 'lost', retryInMs: 0 });
     expect(effectNames(new Play().claim({ remainingMs: 7_000 }))).toEqual(['create']);
-    expect(effectNames(new Play().feed(granted()))).toEqual(['release']);
+    const unasked = effectIn(new Play().feed(granted()), 'release');
+    expect(unasked).toMatchObject({ release: { called: false, nextDueInMs: 0 }, resumes: false });
     const play = new Play();
     play.wish();
     play.now = { ...play.now, graceMs: 700 };
     const effects = play.feed(granted());
     expect(effectIn(effects, 'release').release).toEqual({ called: false, nextDueInMs: 700 });
+    play.now = { ...play.now, graceMs: 0 };
+    expect(effectIn(play.wish(), 'claim').request.floor).toBe(1_000);
   });
 
   it('is held up from when the store was asked, not from when its answer was read', () => {
@@ -140,11 +147,45 @@ describe('a renewal', () => {
     expect(effectNames(play.wish('demand'))).toEqual(['enter', 'claim']);
   });
 
+  it('is refused by a store that is ahead, which is read, and nothing of that stands in the way of the next', () => {
+    const play = new Play();
+    play.wish('demand');
+    const effects = play.feed({ on: 'claimed', answer: { kind: 'already_newer', generation: 2_000 } });
+    expect([resultOf(effects), effectNames(effects)]).toEqual([
+      { kind: 'already_newer', generation: 2_000 },
+      ['end', 'read'],
+    ]);
+    expect(effectNames(play.wish('demand'))).toEqual(['enter', 'claim']);
+  });
+
+  it.each<Input>([
+    { on: 'admitted' },
+    { on: 'claimed', answer: 'outage' },
+    { on: 'claimed', answer: { kind: 'held', retryInMs: 7_000 } },
+    { on: 'handed_over' },
+    { on: 'created', issued: anIssuedSession() },
+    { on: 'not_created', failure: new GatewayFailure({ kind: 'transient', detail: 'late' }) },
+    { on: 'published', answer: 'published' },
+    { on: 'reported', report: { generation: 10, ageMs: 0, mayProve: true }, answer: { isKept: true, diedEarly: true } },
+    { on: 'unreplaced', generation: 10, result: { kind: 'store_down', retryInMs: 1_000 } },
+    { on: 'rejected', generation: 10, reason: 'b_expired_token' },
+  ])('learns nothing from an answer that nobody waits for any more: %j', (late) => {
+    const play = new Play();
+    const before = play.merchant;
+    expect([play.feed(late), play.told, play.merchant]).toEqual([[], [], before]);
+  });
+
   it('never calls twice under one fence: the floor of the next claim is that of the call', () => {
     const play = new Play();
     play.claim({ fence: 2_000 });
     play.fail('transient');
     expect(effectIn(play.pass(5 * MINUTE).wish(), 'claim').request.floor).toBe(2_000);
+  });
+
+  it('remembers no call for longer than the longest window of the budget', () => {
+    const play = new Play({ callsAtMs: [-86_400_000, -86_399_999] });
+    play.claim();
+    expect(play.merchant.callsAtMs).toEqual([-86_399_999, 0]);
   });
 
   it('for a merchant that was removed meanwhile ends, and its session is not kept', () => {
@@ -163,18 +204,22 @@ describe('a renewal', () => {
 });
 
 describe('a session that the store has not confirmed', () => {
-  it('is published again while the lease lasts, and is offered after that', () => {
-    const play = new Play();
-    play.claim();
-    play.create();
-    expect(effectIn(play.feed({ on: 'published', answer: 'outage', isLast: false }), 'publish').afterMs).toBe(100);
-    play.pass(15_000);
-    expect(resultOf(play.feed({ on: 'published', answer: 'outage', isLast: false }))).toEqual({ kind: 'renewed' });
-    expect(effectIn(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
-    expect(play.feed({ on: 'store_back' })).toEqual([]);
-    expect(play.feed({ on: 'offered', generation: 1_000, answer: 'published' })).toEqual([]);
-    expect(play.feed({ on: 'store_back' })).toEqual([]);
-  });
+  it.each(['outage', 'broken'] as const)(
+    '(%s) is published again while the lease lasts, and is offered after that',
+    (answer) => {
+      const play = new Play();
+      play.claim();
+      play.create();
+      expect(effectIn(play.feed({ on: 'published', answer }), 'publish').afterMs).toBe(100);
+      play.pass(15_000);
+      expect(resultOf(play.feed({ on: 'published', answer }))).toEqual({ kind: 'renewed' });
+      expect(play.told.at(-1)).toMatchObject({ event: 'renewal_finished', outcome: 'success' });
+      expect(effectIn(play.feed({ on: 'store_back' }), 'offer').offer).toMatchObject({ ageMs: 15_000 });
+      expect(play.feed({ on: 'store_back' })).toEqual([]);
+      expect(play.feed({ on: 'offered', generation: 1_000, answer: 'published' })).toEqual([]);
+      expect(play.feed({ on: 'store_back' })).toEqual([]);
+    },
+  );
 
   it('is offered again, a second after a bug of ours kept it from the store', () => {
     const play = new Play(served());
@@ -230,12 +275,14 @@ describe('a session that the store has not confirmed', () => {
 describe('a call that failed', () => {
   it('frees the lease, backs off, and never touches the session that is served', () => {
     const play = new Play(served());
-    play.pass(13 * MINUTE).claim();
+    play.pass(13 * MINUTE).claim({ failures: 5 });
     const effects = play.fail('transient');
     expect(effectIn(effects, 'release').release).toMatchObject({ called: true, failure: { kind: 'transient' } });
     expect(resultOf(effects)).toMatchObject({ kind: 'failed', because: 'transient' });
     expect([generationOf(play.merchant), play.merchant.callsAtMs.length]).toEqual([10, 1]);
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
+    // There is something to use: nobody cuts it short.
+    expect(resultOf(play.pass(10_000).wish('demand'))).toMatchObject({ kind: 'backing_off' });
   });
 
   it('that never reached the gateway is none of the calls that count', () => {

@@ -63,6 +63,7 @@ describe('the condition of a merchant', () => {
     ['is due, and the last call is under way', 'fresh', { isDue: true, isRenewing: true, spent }],
     ['ends before a call is free', 'failing', { spent: { freeAt: session.expiresAt } }],
     ['is not due, and has time until a call is free', 'fresh', { spent }],
+    ['is due, and nothing is in the way', 'fresh', { isDue: true }],
     ['is due, and the store refuses', 'failing', { isDue: true, store: 'store_refuses' }],
     ['is due, and the store is silent', 'failing', { isDue: true, store: 'store_silent' }],
     ['is not due while the store is away', 'fresh', { store: 'store_silent' }],

@@ -1,12 +1,13 @@
 import { plusMs } from '#libs/clock';
 import { aNow, aSession, someSettings } from '#libs/testing';
-import { unknownMerchant } from './merchant.js';
+import { unknownMerchant, type Wish } from './merchant.js';
 import {
   blockedBy,
   budgetInForce,
   isBudgetSpent,
   longestWindowMs,
   retryInMsOf,
+  shareOf,
   spentWait,
   standingFor,
   waitForBudget,
@@ -74,6 +75,26 @@ describe('the budget in force', () => {
     expect(budgetInForce(someSettings({ budget: written }), lasting(15 * MINUTE_MS))).toEqual(written);
     const week = [{ calls: 30, perMs: 7 * DAY_MS }];
     expect(budgetInForce(someSettings({ budget: week }), lasting(HOUR_MS))).toEqual(week);
+  });
+});
+
+describe('what a wish may spend', () => {
+  const budget = [short, { calls: 100, perMs: DAY_MS }];
+  const cutsShort = { kind: 'backing_off', retryInMs: 1 } as const;
+
+  it.each<[string, Partial<Wish>, readonly number[]]>([
+    ['is all of the budget, by default', {}, [20, 100]],
+    ['is three quarters, if it replaces a living session', { coolDownMs: 1 }, [15, 75]],
+    ['is less of a long window, if it cuts a back-off short', { cutsShort }, [15, 40]],
+    ['is the same, if it does both', { coolDownMs: 1, cutsShort }, [15, 40]],
+  ])('%s', (_what, change, calls) => {
+    const wish = { trigger: 'demand', newerThan: 0, coolDownMs: 0, isOverdue: false, ignoresBackOff: false } as const;
+    expect(shareOf({ ...wish, ...change }, budget).map((window) => window.calls)).toEqual(calls);
+  });
+
+  it('is one call at least', () => {
+    const wish = { trigger: 'demand', newerThan: 0, coolDownMs: 1, isOverdue: false, ignoresBackOff: false } as const;
+    expect(shareOf(wish, [{ calls: 1, perMs: HOUR_MS }])).toEqual([{ calls: 1, perMs: HOUR_MS }]);
   });
 });
 

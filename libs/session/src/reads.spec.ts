@@ -66,6 +66,16 @@ describe('reads of the store', () => {
     expect(reads).toHaveLength(2);
   });
 
+  it('asks nothing more before that, of what had to wait for its turn either', async () => {
+    const { clock, reads, want } = follower();
+    await want(many(2_500));
+    reads[0]?.fail();
+    await clock.advance(499);
+    expect(reads).toHaveLength(4);
+    await clock.advance(1);
+    expect(reads).toHaveLength(5);
+  });
+
   it('has one retry for all that failed, and a success meanwhile does not bring it forward', async () => {
     const { clock, reads, want, asked } = follower();
     await want(many(1_000));

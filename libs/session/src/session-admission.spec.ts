@@ -41,6 +41,11 @@ describe('admitting what the gateway issued', () => {
     expect(admit(issued, facts).expiresAt).toBe(plusMs(sentAt, 28_800_000));
   });
 
+  it('refuses one that is over by either clock, where the two cannot both be right', () => {
+    const issued = anIssuedSession({ gatewayDate: plusMs(sentAt, 3_600_000), expiresAt: plusMs(sentAt, -1) });
+    expect(() => admit(issued, facts)).toThrow(expect.objectContaining({ kind: 'invalid_response' }));
+  });
+
   it.each([0, -1, -3_600_000])('refuses a session that expires %d ms after it arrived', (leftMs) => {
     const issued = anIssuedSession({ expiresAt: plusMs(sentAt, leftMs), requestId: 'r-1' });
     expect(() => admit(issued, facts)).toThrow(GatewayFailure);

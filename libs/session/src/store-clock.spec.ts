@@ -89,6 +89,16 @@ describe('our wall clock', () => {
     expect(watched.storeClock.driftMs).toBe(0);
   });
 
+  it('shows how long the machine may have slept, until the store or its silence has settled that', () => {
+    const watched = askedOnce().pass(1_000).setWall(600_000);
+    expect(watched.storeClock.suspectMs).toBe(600_000);
+    watched.ask();
+    expect(watched.storeClock.suspectMs).toBe(0);
+    expect(watched.setWall(-600_000).storeClock.suspectMs).toBe(0);
+    watched.setWall(1_200_000).storeClock.believeMonotonic();
+    expect(watched.storeClock.suspectMs).toBe(0);
+  });
+
   it('is judged from where it was confirmed last', () => {
     const watched = askedOnce().setWall(10_000);
     watched.ask();
