@@ -1,4 +1,13 @@
-import { budgetOf, longestWindowMs, retryInMsOf, serveFactsOf, standingFor, verdictOn } from '#libs/session';
+import { msBetween } from '#libs/clock';
+import {
+  budgetOf,
+  leadShares,
+  longestWindowMs,
+  retryInMsOf,
+  serveFactsOf,
+  standingFor,
+  verdictOn,
+} from '#libs/session';
 import { FORGED_GENERATION, isQuiet } from './actions.js';
 import { isUnstored } from './driver.js';
 import { endOf } from './store-state.js';
@@ -105,13 +114,18 @@ function nothingSeenByHint({ after: { replicas } }: Moved): boolean {
 
 // ---- 2
 
+const MARGIN_MS = (phases.lifetime - phases.margin) * PHASE_MS;
+
 function noneExpired({ after }: Moved): boolean {
   return after.replicas.every((one, at) => {
     if (one.state === 'crashed' || one.merchant.held === undefined) return true;
     const { result } = verdictOn(one.merchant, nowOf(after, at));
     if (result === 'unavailable') return true;
     const leftMs = trueEndOf(after.calls[sessionOf(one)] as Call) - msOf(after);
-    return leftMs > 0 && (result === 'stale' || leftMs > (phases.lifetime - phases.margin) * PHASE_MS);
+    const { createdAt, expiresAt } = one.merchant.held.session;
+    // One whose answer was late has a shorter life for us: of that, the margin is half at most.
+    const marginMs = Math.min(MARGIN_MS, leadShares.longest * msBetween(createdAt, expiresAt));
+    return leftMs > 0 && (result === 'stale' || leftMs > marginMs);
   });
 }
 
