@@ -84,7 +84,8 @@ describe('a session that is reported dead', () => {
     expect(new Deaths().holding(10, 0).reject(10)).toBe(true);
     const judged = new Deaths().holding(10, 0).judge(10);
     expect([judged.reject(10), judged.merchant.report]).toEqual([false, undefined]);
-    expect(new Deaths().holding(10, 0).judge(10, false).reject(10)).toBe(false);
+    const cleared = new Deaths().holding(10, 0).judge(10, false);
+    expect([cleared.reject(10), cleared.merchant.held?.verdict]).toEqual([false, 'proves_nothing']);
   });
 
   it.each<[string, (deaths: Deaths) => Deaths]>([
@@ -234,6 +235,9 @@ describe('a report that something lasting kept from being acted on', () => {
     expect(told()).toBe(0);
     deaths.taken(false);
     expect(told()).toBe(1);
+    // What it has is an older one.
+    deaths.taken(false);
+    expect(deaths.readsOf({ generation: 10, ageMs: PAUSE_MS })).toMatchObject([{ do: 'report', report: { ageMs: 0 } }]);
     deaths.taken(true);
     expect(told()).toBe(1);
     const report = { generation: 10, ageMs: 0, mayProve: false };

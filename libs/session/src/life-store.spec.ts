@@ -1,13 +1,13 @@
 import { plusMs } from '#libs/clock';
 import { aRecordedFailure, aSession, effectIn, MINUTE, effectNames, Play, served } from '#libs/testing';
 import type { Effect } from './life.js';
-import { generationOf, type Merchant, type Now } from './merchant.js';
+import { generationOf, heldFrom, type Merchant, type Now } from './merchant.js';
 
 describe('what the store has', () => {
   it('is adopted if it is newer, and sets nothing back if it is older', () => {
     const play = new Play(served());
     play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
-    expect(generationOf(play.merchant)).toBe(11);
+    expect([generationOf(play.merchant), play.merchant.floor]).toEqual([11, 11]);
     const effects = play.read({ stored: { kind: 'session', session: aSession({ generation: 9 }), ageMs: 0 } });
     expect([generationOf(play.merchant), effectNames(effects)]).toEqual([11, ['offer']]);
     play.read({ stored: { kind: 'session', session: aSession({ generation: 11 }), ageMs: 0 } });
@@ -37,11 +37,15 @@ describe('what the store has', () => {
 
   it('is renewed if it is due when it is looked at as planned, whatever the list says', () => {
     const play = new Play(served());
-    play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
+    expect(play.read({ stored: { kind: 'unchanged', ageMs: 0 } })).toEqual([]);
     play.pass(play.merchant.lookAtMs);
     expect(effectNames(play.feed({ on: 'wake' }))).toEqual(['read']);
     expect(effectNames(play.read({ stored: { kind: 'unchanged', ageMs: 0 } }))).toEqual(['enter']);
     expect(effectIn(play.feed({ on: 'admitted' }), 'claim').request.mode).toBe('when_due');
+    const none = new Play({ lookAtMs: 0 });
+    none.feed({ on: 'wake' });
+    none.read({ dueInMs: 0 });
+    expect(effectIn(none.feed({ on: 'admitted' }), 'claim').request.mode).toBe('when_due');
   });
 
   it('is renewed once it is past its margin, though the store may not say that it is due', () => {
@@ -111,6 +115,10 @@ describe('what the store has', () => {
     play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
     // 870 s after its beginning, less the millisecond that is not known.
     expect(play.merchant.lookAtMs).toBe(870_000 - 1);
+    play.pass(play.merchant.lookAtMs - play.now.ms).feed({ on: 'wake' });
+    play.merchant = { ...play.merchant, isLookedAt: false };
+    play.read({ stored: { kind: 'unchanged', ageMs: 0 } });
+    expect(play.merchant.lookAtMs).toBe(870_000 - 1 + 13_500);
   });
 
   it('is looked at when its moment has come, and no sooner', () => {
@@ -126,11 +134,14 @@ describe('what the store has', () => {
     expect(lookAtMs({}, { dueInMs: 3_000 })).toBe(5_000);
     expect(lookAtMs({}, { dueInMs: MINUTE })).toBe(13_500);
     expect(lookAtMs(served(), { stored: { kind: 'unchanged', ageMs: 0 } })).toBe(12 * MINUTE - 1 + 2_000);
+    // Sooner for a session that has little time left by then.
+    const short = heldFrom(aSession({ renewAt: plusMs(aSession().expiresAt, -2_000) }), 0);
+    expect(lookAtMs({ held: short }, { stored: { kind: 'unchanged', ageMs: 0 } })).toBe(15 * MINUTE - 2_001 + 500);
   });
 
   it('is told once to open with none of our keys, and is what a renewal has to exceed', () => {
     const play = new Play(served());
-    play.read({ stored: { kind: 'unopenable', generation: 11 } });
+    expect(play.read({ stored: { kind: 'unopenable', generation: 11 } })).toEqual([]);
     expect(play.told.map(({ event }) => event)).toEqual(['record_unopenable']);
     play.read({ stored: { kind: 'unopenable', generation: 11 } });
     expect(play.told).toHaveLength(1);
@@ -161,6 +172,7 @@ describe('what people are told', () => {
     const removed = new Play(served());
     removed.now = { ...removed.now, settings: undefined };
     expect(said(removed.pass(20 * MINUTE).feed({ on: 'wake' }))).toEqual([]);
+    expect(removed.merchant.wakeAtMs).toBe(Infinity);
   });
 
   it('is nothing of a machine that slept without a session', () => {

@@ -1,3 +1,4 @@
+import { plusMs } from '#libs/clock';
 import {
   anIssuedSession,
   aRecordedFailure,
@@ -62,6 +63,20 @@ describe('a renewal', () => {
   ])('for %s beside a session past its margin, which lives, has a cool-down of %d ms', (trigger, coolDownMs) => {
     const play = new Play(served()).pass(14.7 * MINUTE);
     expect(effectIn(play.wish(trigger), 'claim').request.coolDownMs).toBe(coolDownMs);
+  });
+
+  it('says of a refusal by the budget whether it was of the whole, or of the share of wishes', () => {
+    const refusedFor = (trigger: RenewalTrigger): unknown => {
+      const play = new Play(served());
+      play.wish(trigger);
+      play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } });
+      return play.told;
+    };
+    const told = (trigger: RenewalTrigger, reason: string): unknown => [
+      { event: 'claim_refused', merchant: 'shop', trigger, reason },
+    ];
+    expect(refusedFor('schedule')).toEqual(told('schedule', 'budget_exhausted'));
+    expect(refusedFor('demand')).toEqual(told('demand', 'share_spent'));
   });
 
   it('is neither claimed by a replica that stops, nor while others are to be heard first, but for a rejection', () => {
@@ -175,6 +190,21 @@ describe('a renewal', () => {
     expect([play.feed(late), play.told, play.merchant]).toEqual([[], [], before]);
   });
 
+  it.each([
+    ['before it was opened', -30, 70],
+    ['by a clock that was set ahead meanwhile, with the call', -3_600_000, 0],
+    ['by a clock that was set back meanwhile, just now', 3_600_000, 100],
+  ])('makes a session as old as its answer, which came %s', (_when, byMs, answeredAtMs) => {
+    const play = new Play();
+    play.claim();
+    const sentAt = play.now.wall;
+    play.pass(100).feed({
+      on: 'created',
+      issued: anIssuedSession({ sentAt, receivedAt: plusMs(play.now.wall, byMs) }),
+    });
+    expect(play.merchant.held?.answeredAtMs).toBe(answeredAtMs);
+  });
+
   it('never calls twice under one fence: the floor of the next claim is that of the call', () => {
     const play = new Play();
     play.claim({ fence: 2_000 });
@@ -283,6 +313,10 @@ describe('a call that failed', () => {
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
     // There is something to use: nobody cuts it short.
     expect(resultOf(play.pass(10_000).wish('demand'))).toMatchObject({ kind: 'backing_off' });
+    play.merchant = { ...play.merchant, lookAtMs: play.now.ms };
+    play.feed({ on: 'wake' });
+    const { failure } = play.merchant;
+    expect(play.read({ stored: { kind: 'unchanged', ageMs: 0 }, ...(failure && { failure }) })).toEqual([]);
   });
 
   it('that never reached the gateway is none of the calls that count', () => {
@@ -301,6 +335,9 @@ describe('a call that failed', () => {
     const effects = play.feed({ on: 'claimed', answer: { kind: 'budget_exhausted', retryInMs: MINUTE } });
     expect(resultOf(effects)).toMatchObject({ kind: 'backing_off' });
     expect(resultOf(play.wish('demand'))).toMatchObject({ kind: 'backing_off' });
+    play.pass(10_000).wish('demand');
+    const held = { kind: 'held', retryInMs: 7_000 } as const;
+    expect(resultOf(play.feed({ on: 'claimed', answer: held }))).toEqual(held);
   });
 
   it.each(['refused', 'revoked'] as const)('as %s is tried again by nobody but an operator', (kind) => {
@@ -337,6 +374,10 @@ describe('a call that failed', () => {
     const effects = play.fail('aborted');
     expect(effectIn(effects, 'release').release).toEqual({ called: true, nextDueInMs: 0 });
     expect([resultOf(effects), play.merchant.failure]).toMatchObject([{ kind: 'stopping' }, undefined]);
+    const failed = new Play();
+    failed.claim();
+    failed.now = { ...failed.now, isStopping: true };
+    expect(resultOf(failed.fail('transient'))).toMatchObject({ kind: 'failed' });
   });
 
   it('of another replica is no news when it is read again', () => {
