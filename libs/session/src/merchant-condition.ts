@@ -161,7 +161,7 @@ const budget: Finder = ({ spent, isBudgetSpent }) => {
 
 const report: Finder = ({ isReportedDead }) => (isReportedDead ? { code: 'not_replaced' } : undefined);
 
-const untried: Finder = ({ isRenewing, serving }) => {
+const untried = ({ isRenewing, serving }: MerchantFacts): Cause => {
   if (isRenewing) return { code: 'renewing' };
   return { code: serving.reason === 'expired' || serving.reason === 'no_session' ? serving.reason : 'not_tried' };
 };
@@ -170,16 +170,15 @@ const untried: Finder = ({ isRenewing, serving }) => {
  * The first that is found is what somebody has to see to. A failure comes before the budget: the failing attempts are
  * what spent it.
  */
-const finders: readonly Finder[] = [unopened, foreign, store, failed, budget, report, untried];
+const finders: readonly Finder[] = [unopened, foreign, store, failed, budget, report];
 
 /** Why a merchant has no fresh session, or soon will have none. Undefined for a merchant that is well. */
 export function causeOf(facts: MerchantFacts): Cause | undefined {
   const condition = conditionOf(facts);
   if (condition === 'fresh') return undefined;
-  const cause = finders.map((find) => find(facts)).find((found) => found !== undefined);
+  const cause = finders.map((find) => find(facts)).find((found) => found !== undefined) ?? untried(facts);
   // Payments go on, as far as anybody knows, and the cause says so itself.
-  if (cause === undefined || cause.code === 'watched') return cause;
-  return { ...cause, effect: effectOf(facts) };
+  return cause.code === 'watched' ? cause : { ...cause, effect: effectOf(facts) };
 }
 
 function effectOf(facts: MerchantFacts): CauseEffect {
