@@ -90,6 +90,13 @@ describe('a renewal that is handed over', () => {
     expect(stage.gateway.calls).toHaveLength(2);
     expect([stage.waitedMs, stage.outcomes]).toEqual([0, ['nobody']]);
     await stage.clock.advance(10 * SECOND);
+    const { generation } = stage.session();
+    // One that is over, one that begins, and one that came after a later one.
+    const holds = [0, 2, 1].map((newerBy) => {
+      handovers.hear({ step: 'begins', merchant: 'shop', generation: generation + newerBy, holdForMs: SECOND });
+      return stage.participants[0]?.held.length;
+    });
+    expect(holds).toEqual([1, 2, 2]);
     const before = asked();
     handovers.ready({ merchant: 'shop', generation: stage.session().generation, participant: 'somebody' });
     expect(asked()).toBe(before);

@@ -58,6 +58,21 @@ describe('a session that consumers report dead', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
   });
 
+  it('is replaced by a call of its own when what it joined was made for a lesser wish, and came to nothing', async () => {
+    const cluster = await Cluster.running();
+    const { generation } = cluster.session();
+    const goOn = cluster.storeOf(0).holdNextAnswerOf('claim');
+    void cluster.first.replica.wish('shop', { trigger: 'schedule' });
+    cluster.clock.schedule(500, goOn);
+    expect(await cluster.report({ waitMs: MINUTE })).toMatchObject({ kind: 'renewed' });
+    expect(cluster.session().generation).toBeGreaterThan(generation);
+  });
+
+  it('is answered in its time when the gateway is not', async () => {
+    const cluster = await Cluster.running({ latencyMs: 4_000 });
+    expect(await cluster.report({ waitMs: 500 })).toMatchObject({ reason: 'renewing' });
+  });
+
   it('clears no back-off, however many ask', async () => {
     const cluster = await Cluster.running({ latencyMs: 10 });
     const { generation } = cluster.session();

@@ -67,13 +67,17 @@ describe('a reader', () => {
   });
 
   it('who has a session gets the next one when it is there, or nothing in its time', async () => {
-    const cluster = await Cluster.running();
+    const cluster = await Cluster.running({ latencyMs: 50 });
+    cluster.storeOf(0).losesAnnouncements = true;
     const { generation } = cluster.session();
     const newer = (waitMs: number) =>
       cluster.first.replica.wishes.newerThan(generation, { merchant: 'shop', signal: neverAborted, waitMs });
     const [soon, later] = [newer(MINUTE), newer(HOUR)];
+    let gotAtMs = 0;
+    void later.then(() => (gotAtMs = cluster.clock.monotonicMs()));
     await cluster.clock.advance(13 * MINUTE);
     expect(await soon).toBeUndefined();
+    expect(gotAtMs).toBe((cluster.gateway.calls[1]?.atMs ?? 0) + 50);
     expect((await later)?.generation).toBe(cluster.session().generation);
     expect(cluster.session().generation).toBeGreaterThan(generation);
   });
@@ -167,6 +171,11 @@ describe('a create-call budget that is spent', () => {
     await cluster.clock.advance(6 * MINUTE);
     const because = { ...spent, effect: 'payments_fail' };
     expect(await cluster.read()).toMatchObject({ reason: 'budget_exhausted', because });
+  });
+
+  it('is told to nobody while a call will be free long before a renewal is due', async () => {
+    const cluster = await Cluster.running({ settings: { budget: [{ calls: 1, perMs: 5 * MINUTE }] } });
+    expect([cluster.conditions, cluster.first.replica.retryInMs('shop')]).toEqual([['fresh'], undefined]);
   });
 
   it('is told before a renewal is due, as soon as no call is free before the session ends', async () => {

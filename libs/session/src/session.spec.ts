@@ -17,6 +17,11 @@ describe('the floor of a claim', () => {
     );
   });
 
+  it('leads there from every floor of a round', () => {
+    const round = Array.from({ length: 1_024 }, (_, floor) => floor);
+    expect(round.filter((floor) => grantedAbove(floorOf('a', floor)) <= floor)).toEqual([]);
+  });
+
   it('keeps two replicas apart that know the same', () => {
     const fences = ['a', 'b', 'c', 'd'].map((owner) => floorOf(owner, 1_000));
     expect(new Set(fences).size).toBe(4);

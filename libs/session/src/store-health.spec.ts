@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { FakeClock, RecordedEvents } from '#libs/testing';
-import { StoreHealth } from './store-health.js';
+import { isStoreOutage, StoreHealth } from './store-health.js';
 
 const silent = new BrokerError('store_unavailable');
 const refuses = new BrokerError('store_refused', { detail: 'NOPERM' });
@@ -29,6 +29,11 @@ type Course = readonly (readonly [
   trouble: string | undefined,
   recoveries: number,
 ])[];
+
+it('an outage is a silence or a refusal, and no other error', () => {
+  const others = [new BrokerError('session_unavailable'), new TypeError('a bug of ours')];
+  expect([silent, refuses, ...others].map(isStoreOutage)).toEqual([true, true, false, false]);
+});
 
 describe('what is the matter with the store', () => {
   const courses: Readonly<Record<string, Course>> = {
