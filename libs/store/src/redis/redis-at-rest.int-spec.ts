@@ -8,6 +8,7 @@ import {
   aRecordedFailure,
   aSession,
   describeWith,
+  giveUp,
   lease as leaseIn,
   PATIENT_REDIS,
   RedisProcess,
@@ -38,12 +39,6 @@ beforeEach(async () => {
 
 const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
 
-/** Everything that a merchant's hash can have but a session, once: a failure, a cool-down that was not given back. */
-async function withHistory(): Promise<void> {
-  const first = await lease({ coolDownMs: 1 });
-  await store.release(first, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
-}
-
 /** The moment before the length. */
 const fromIn = (moment: string | undefined): number => Number(/^\d+/.exec(moment ?? '')?.[0]);
 
@@ -70,8 +65,7 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     const budget = aBudget({ calls: 60, perMs: 86_400_000 });
     const owner = randomUUID();
     for (let call = 0; call < 60; call += 1) {
-      const claimed = await lease({ owner, budget, newerThan: Number.MAX_SAFE_INTEGER });
-      await store.release(claimed, { called: true, nextDueInMs: 0 });
+      await giveUp(store, { owner, budget });
     }
     expect((await keys.of('shop')).calls).toHaveLength(60);
     expect(await keys.client.object('ENCODING', keys.callsOf('shop'))).toBe('listpack');
@@ -95,7 +89,7 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
   });
 
   it('a publication: the session and when the next is due, and nothing of lease or failures', async () => {
-    await withHistory();
+    await giveUp(store, { coolDownMs: 1 }, { failure: aRecordedFailure() });
     const leased = await lease();
     const ageMs = HOUR_MS;
     const publication = aPublication(aSession({ generation: leased.fence }), { ageMs, nextDueInMs: 40_000 });
@@ -132,7 +126,7 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
 
   it('a release: the failure, how many there were, and when the next attempt is due', async () => {
     const failure = aRecordedFailure();
-    await store.release(await lease(), { called: true, nextDueInMs: 0, failure });
+    await giveUp(store, {}, { failure });
     const leased = await lease();
     const release = { called: true, nextDueInMs: 40_000, failure: aRecordedFailure({ kind: 'timeout' }) };
     const [began, ended] = await keys.during(() => store.release(leased, release));
@@ -145,13 +139,13 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
   });
 
   it('a release of what was never called: neither its call nor its cool-down, and those of another stay', async () => {
-    await store.release(await lease({ coolDownMs: 5_000 }), { called: false, nextDueInMs: 0 });
+    await giveUp(store, { coolDownMs: 5_000 }, { called: false });
     const given = await keys.of('shop');
     expect([given.hash['cooledDownAt'], given.calls]).toEqual([undefined, []]);
-    await store.release(await lease({ coolDownMs: 5_000 }), { called: true, nextDueInMs: 0 });
+    await giveUp(store, { coolDownMs: 5_000 });
     const before = await keys.of('shop');
     await keys.moveMoments(-1);
-    await store.release(await lease(), { called: false, nextDueInMs: 0 });
+    await giveUp(store, {}, { called: false });
     const { hash, calls } = await keys.of('shop');
     expect(Number(hash['cooledDownAt'])).toBe(Number(before.hash['cooledDownAt']) - 1);
     expect(calls).toHaveLength(1);
@@ -163,14 +157,14 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     const { hash, dueAtMs = 0 } = await keys.of('shop');
     expect(dueAtMs >= began && dueAtMs <= ended).toBe(true);
     expect(hash).toEqual({ due: `${dueAtMs} 0` });
-    await store.release(await lease(), { called: true, nextDueInMs: 40_000 });
+    await giveUp(store, {}, { nextDueInMs: 40_000 });
     const before = await keys.of('shop');
     await look();
     expect(await keys.of('shop')).toEqual({ ...before, callsEndInMs: expect.any(Number) as number });
   });
 
   it('a look at what is due, and what was refused: the same as before', async () => {
-    await withHistory();
+    await giveUp(store, { coolDownMs: 1 }, { failure: aRecordedFailure() });
     const leased = await lease();
     await store.publish(aPublication(aSession({ generation: leased.fence + 1 })));
     const before = { ...(await keys.of('shop')), callsEndInMs: expect.any(Number) as number };
@@ -238,7 +232,7 @@ describeWith('redis-server', 'a session at rest', () => {
     await client.config('SET', 'slowlog-log-slower-than', '0');
 
     const store = await open(key);
-    await store.release(await leaseIn(store), { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+    await giveUp(store, {}, { failure: aRecordedFailure() });
     const session = await publish(store);
     await stored(store);
 

@@ -1,4 +1,4 @@
-import type { Lease, SessionStore } from '#libs/session';
+import type { SessionStore } from '#libs/session';
 import {
   aClaim,
   aDeathReport,
@@ -6,6 +6,7 @@ import {
   aRecordedFailure,
   aSession,
   describeWith,
+  failOnce,
   lease,
   PATIENT_REDIS,
   RedisProcess,
@@ -45,28 +46,21 @@ async function expectRefused(operation: () => Promise<unknown>, code = 'OOM'): P
   expect(await keys.of('shop')).toEqual(before);
 }
 
-/** A merchant that has had everything once: a call that counts, a failure, and currently no lease. */
-async function withHistory(): Promise<Lease> {
-  const leased = await lease(store);
-  await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
-  return leased;
-}
-
 describeWith('redis-server', 'while Redis is full, what precedes a call is refused, and changes nothing', () => {
-  it.each<readonly [who: string, given: () => Promise<unknown>, asked: Parameters<typeof aClaim>[0]]>([
-    ['for a merchant that nobody knows', () => Promise.resolve(), {}],
-    ['of the replica that has the lease: the answer to its claim may have been lost', () => lease(store), {}],
-    ['over a hash that is none of ours', () => keys.client.set(keys.hashOf('shop'), 'a text'), {}],
-  ])('a claim %s', async (_who, given, asked) => {
+  it.each<readonly [who: string, given: () => Promise<unknown>]>([
+    ['for a merchant that nobody knows', () => Promise.resolve()],
+    ['of the replica that has the lease: the answer to its claim may have been lost', () => lease(store)],
+    ['over a hash that is none of ours', () => keys.client.set(keys.hashOf('shop'), 'a text')],
+  ])('a claim %s', async (_who, given) => {
     await given();
     await fill();
-    await expect(store.claim(aClaim(asked))).rejects.toMatchObject(refusedWith('claim: OOM'));
+    await expect(store.claim(aClaim())).rejects.toMatchObject(refusedWith('claim: OOM'));
     await giveMemory();
     expect((await keys.client.zrange(keys.callsOf('shop'), '0', '-1')).length).toBeLessThanOrEqual(1);
   });
 
   it('a claim leaves the merchant as it was, and is granted once there is memory', async () => {
-    await withHistory();
+    await failOnce(store, 0);
     await fill();
     await expectRefused(() => lease(store, { mode: 'when_wanted', ignoresBackOff: true }));
     await giveMemory();
@@ -146,7 +140,7 @@ describeWith('redis-server', 'while Redis takes no writes, it is read as ever', 
 
 describeWith('redis-server', 'while Redis takes no writes for another reason', () => {
   it('too few replicas follow it: no lease is granted, not even again, and nothing is half written', async () => {
-    await withHistory();
+    await failOnce(store, 0);
     await demandReplicas();
     await expectRefused(() => lease(store, { mode: 'when_wanted', ignoresBackOff: true }), 'NOREPLICAS');
     await setTo('min-replicas-to-write', '0');

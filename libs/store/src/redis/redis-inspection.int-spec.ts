@@ -2,7 +2,6 @@ import { SystemClock } from '#libs/clock';
 import {
   describeWith,
   encryptedRedis,
-  endedAfterAll,
   PATIENT_CALL_MS,
   PATIENT_REDIS,
   RedisProcess,
@@ -18,15 +17,6 @@ const PASSWORD = 'canary-password-of-the-store';
 const rightsIn = (line: string): string[] => line.split(' ').filter((word) => word.startsWith('+'));
 const clock = new SystemClock();
 const { started, closeAfterTest } = openedByTests(PATIENT_REDIS);
-const startedOnce = endedAfterAll();
-let startingSentinel: ReturnType<typeof startRedisSentinel> | undefined;
-
-/** One for all tests: nothing changes it. */
-async function sentinel(): ReturnType<typeof startRedisSentinel> {
-  startingSentinel ??= startRedisSentinel(PATIENT_CALL_MS).then((it) => startedOnce.add(it, () => it.stop()));
-  return startingSentinel;
-}
-
 async function inspect(connection: RedisConnection): Promise<RedisInspection> {
   const inspection = await RedisInspection.open({ connection, keyPrefix: 'broker', clock, timeouts: PATIENT_REDIS });
   closeAfterTest(() => inspection.close());
@@ -118,28 +108,19 @@ describeWith('redis-server', 'what the broker does', () => {
     setUser(redis, GRANTED, ['~broker:*', '&other:*']);
     expect(await refusalOf()).toEqual(noRight);
   });
-
-  it('is refused by a replica', async () => {
-    const { replica } = await sentinel();
-    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refuses', reason: 'READONLY' });
-  });
 });
 
 describeWith('redis-server', 'the servers', () => {
-  it('behind sentinels are the primary that one of them names', async () => {
-    const { sentinels, primary, name } = await sentinel();
+  it('behind sentinels are the primary that one of them names; its replica refuses what the broker does', async () => {
+    const { sentinels, primary, replica, name } = await started(startRedisSentinel(PATIENT_CALL_MS));
     const dead = { host: '127.0.0.1', port: 1 };
     const addresses = [dead, ...sentinels.map(({ address }) => address)];
     const inspection = await inspect({ kind: 'sentinel', sentinels: addresses, name });
     const address = `127.0.0.1:${primary.port}`;
     expect(await inspection.servers()).toEqual([expect.objectContaining({ address, role: 'master' })]);
     expect(await inspection.refusal()).toBeUndefined();
-  });
-
-  it('are none where no primary is watched under the name', async () => {
-    const { sentinels } = await sentinel();
-    const addresses = sentinels.map(({ address }) => address);
-    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong' }));
+    expect(await (await inspect(single(replica))).refusal()).toEqual({ kind: 'refuses', reason: 'READONLY' });
+    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses.slice(1), name: 'wrong' }));
     expect(failure.detail).toMatch(/^wrong of the sentinels 127.*: no sentinel names a primary$/);
   });
 
