@@ -41,6 +41,8 @@ describe('a merchant that was removed', () => {
     const before = cluster.generations('tickets');
     await reconfigure(cluster, ['shop']);
     const reads = cluster.storeOf(0).readsOf('tickets');
+    const wanted = cluster.first.replica.wish('tickets', { trigger: 'demand' });
+    expect(await wanted).toEqual({ kind: 'stopping', retryInMs: 100 });
     const wish = { merchant: 'tickets', waitMs: SECOND };
     expect(await cluster.read(wish, MINUTE)).toMatchObject({ code: 'session_unavailable', reason: 'no_session' });
     expect(cluster.storeOf(0).readsOf('tickets')).toBe(reads);

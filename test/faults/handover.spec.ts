@@ -97,6 +97,15 @@ describe('a renewal that is handed over', () => {
       return stage.participants[0]?.held.length;
     });
     expect(holds).toEqual([1, 2, 2]);
+    const leave = handovers.attach({ hold: ({ generation: late }) => holds.push(late), resume: () => undefined });
+    leave();
+    for (const merchant of ['shop', 'nobody'])
+      handovers.hear({ step: 'begins', merchant, generation: generation + 3, holdForMs: SECOND });
+    expect([holds.length, stage.first.replica.held.find('nobody')]).toEqual([3, undefined]);
+    await stage.clock.advance(SECOND);
+    const told = asked();
+    handovers.ready({ merchant: 'shop', generation: generation + 3, participant: 'somebody' });
+    expect(asked()).toBe(told);
     const before = asked();
     handovers.ready({ merchant: 'shop', generation: stage.session().generation, participant: 'somebody' });
     expect(asked()).toBe(before);

@@ -164,6 +164,9 @@ describe('a dead session that cannot be replaced', () => {
     expect(cluster.first.events.of('session_rejected').at(-1)).toMatchObject({ result: 'budget_exhausted' });
     expect(cluster.conditions).toEqual(['dead', 'dead']);
     expect(cluster.causes).toEqual([because, { code: 'not_replaced', effect }]);
+    // Nothing comes soon that a reader could wait for.
+    const read = cluster.read({ waitMs: MINUTE, waitsThroughFailure: true }, 0);
+    expect(await read).toMatchObject({ verdict: { result: 'fresh' } });
     await cluster.clock.advance(HOUR);
     await cluster.report();
     expect(cluster.conditions).toEqual(['fresh', 'fresh']);

@@ -13,6 +13,16 @@ describe('a fleet that starts on an empty store', () => {
     expect(cluster.generations()).toEqual(new Array(50).fill(cluster.session().generation));
   });
 
+  it('reads what the store has in questions of five hundred merchants at most', async () => {
+    const merchants = Array.from({ length: 1_001 }, (_, index) => `shop-${index}`);
+    const cluster = new Cluster({ merchants });
+    await cluster.clock.advance(0);
+    const reads = cluster.storeOf(0).asked.filter(({ operation }) => operation === 'read');
+    expect(reads.map(({ arguments: [asked] }) => (asked as readonly unknown[]).length).slice(0, 3)).toEqual([
+      500, 500, 1,
+    ]);
+  });
+
   it('creates nothing before others have had the time to tell the store what they hold', async () => {
     const cluster = new Cluster({ graceMs: 1_500 });
     await cluster.clock.advance(1_499);

@@ -72,6 +72,7 @@ describe('a reader', () => {
     const { generation } = cluster.session();
     const newer = (waitMs: number) =>
       cluster.first.replica.wishes.newerThan(generation, { merchant: 'shop', signal: neverAborted, waitMs });
+    const timers = cluster.clock.pendingTasks;
     const [soon, later] = [newer(MINUTE), newer(HOUR)];
     let gotAtMs = 0;
     void later.then(() => (gotAtMs = cluster.clock.monotonicMs()));
@@ -79,6 +80,7 @@ describe('a reader', () => {
     expect(await soon).toBeUndefined();
     expect(gotAtMs).toBe((cluster.gateway.calls[1]?.atMs ?? 0) + 50);
     expect((await later)?.generation).toBe(cluster.session().generation);
+    expect(cluster.clock.pendingTasks).toBe(timers);
     expect(cluster.session().generation).toBeGreaterThan(generation);
   });
 
@@ -144,6 +146,14 @@ describe('a person who wants a newer session', () => {
     cluster.gateway.answerNext(refusal);
     const [answer] = await wanted(cluster, 0);
     expect(answer).toMatchObject({ kind: 'renewed', session: { generation: cluster.session().generation } });
+  });
+
+  it('gets what comes of the attempt that was under way, without a call of its own', async () => {
+    const cluster = await Cluster.running({ latencyMs: 1_000 });
+    while (!cluster.first.replica.isRenewing('shop')) await cluster.clock.advance(500);
+    const [answer] = await wanted(cluster, 0);
+    expect(answer).toMatchObject({ kind: 'renewed', session: { generation: cluster.session().generation } });
+    expect(cluster.gateway.calls).toHaveLength(2);
   });
 
   it('is answered in time when the gateway is not', async () => {

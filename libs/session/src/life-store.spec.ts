@@ -56,6 +56,10 @@ describe('what the store has', () => {
   });
 
   it('is counted by our own clock where that of its maker is wrong', () => {
+    const near = new Play();
+    near.now = { ...near.now, wall: plusMs(near.now.wall, 1_000) };
+    near.read({ stored: { kind: 'session', session: aSession(), ageMs: 0 } });
+    expect(near.merchant.held?.session).toEqual(aSession());
     const play = new Play();
     play.now = { ...play.now, wall: plusMs(play.now.wall, 60 * MINUTE) };
     const session = aSession();
@@ -133,6 +137,8 @@ describe('what the store has', () => {
     // Two seconds after the end of a lease or of a back-off, every 15 s with a tenth of chance, or after its renewal.
     expect(lookAtMs({}, { dueInMs: 3_000 })).toBe(5_000);
     expect(lookAtMs({}, { dueInMs: MINUTE })).toBe(13_500);
+    const over = { held: heldFrom(aSession(), -16 * MINUTE), isSaidEnded: true };
+    expect(lookAtMs(over, { stored: { kind: 'unchanged', ageMs: 0 }, dueInMs: 3_000 })).toBe(5_000);
     expect(lookAtMs(served(), { stored: { kind: 'unchanged', ageMs: 0 } })).toBe(12 * MINUTE - 1 + 2_000);
     // Sooner for a session that has little time left by then.
     const short = heldFrom(aSession({ renewAt: plusMs(aSession().expiresAt, -2_000) }), 0);
