@@ -18,14 +18,7 @@ export {
   nextOf,
   type StoreUnderTest,
 } from './session-store-contract/session-store-contract.js';
-export {
-  expectUnavailable,
-  failOnce,
-  giveUp,
-  lease,
-  publishOnce,
-  stateOf,
-} from './session-store-contract/store-under-test.js';
+export { expectUnavailable, giveUp, lease, publishOnce, stateOf } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type GatewayAnswer } from './fake-gateway.js';
 export { aSessionDocument, away, EventFeed, json, problem, ScriptedBroker } from './scripted-broker.js';
 export { RecordedEvents } from './recorded-events.js';

@@ -6,7 +6,7 @@ import {
   aRecordedFailure,
   aSession,
   describeWith,
-  failOnce,
+  giveUp,
   lease,
   PATIENT_REDIS,
   RedisProcess,
@@ -60,7 +60,7 @@ describeWith('redis-server', 'while Redis is full, what precedes a call is refus
   });
 
   it('a claim leaves the merchant as it was, and is granted once there is memory', async () => {
-    await failOnce(store, 0);
+    await giveUp(store, {}, { failure: aRecordedFailure() });
     await fill();
     await expectRefused(() => lease(store, { mode: 'when_wanted', ignoresBackOff: true }));
     await giveMemory();
@@ -140,7 +140,7 @@ describeWith('redis-server', 'while Redis takes no writes, it is read as ever', 
 
 describeWith('redis-server', 'while Redis takes no writes for another reason', () => {
   it('too few replicas follow it: no lease is granted, not even again, and nothing is half written', async () => {
-    await failOnce(store, 0);
+    await giveUp(store, {}, { failure: aRecordedFailure() });
     await demandReplicas();
     await expectRefused(() => lease(store, { mode: 'when_wanted', ignoresBackOff: true }), 'NOREPLICAS');
     await setTo('min-replicas-to-write', '0');
