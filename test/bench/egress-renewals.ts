@@ -1,8 +1,9 @@
+import { TOKEN, type WatchedReplicas } from '../observability/watched-replicas.js';
 import { orderRequest } from '../sandbox/order-request.js';
 import { CREATE_ORDER } from '../sandbox/payment-desk.js';
 import { BenchEgress } from './bench-egress.js';
 import { type BenchLine, percentile } from './bench-line.js';
-import { HandoverFleet } from './handover-fleet.js';
+import { startFleet } from './handover-fleet.js';
 import { ledgerOf } from './handover-payments.js';
 import { atPace } from './rounds.js';
 
@@ -18,11 +19,11 @@ const PEEK_MS = 50;
 /** Payments by clients that know nothing of sessions, across renewals that each end the previous session at once. */
 export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
   const timing = { lifetimeMs: 5_000, paymentMs: PAYMENT_MS, createMs: CREATE_MS };
-  await using fleet = await HandoverFleet.start({ replicas: 2, handover: '1s', ...timing });
-  const [first = '', second = ''] = fleet.brokerUrls;
-  const access = { brokerToken: fleet.token, gatewayUrl: fleet.sandboxUrl };
-  await using one = await BenchEgress.start({ ...access, brokerUrl: first });
-  await using other = await BenchEgress.start({ ...access, brokerUrl: second });
+  await using fleet = await startFleet({ replicas: 2, handover: '1s', ...timing });
+  const [first, second] = fleet.replicas;
+  const access = { brokerToken: TOKEN, gatewayUrl: fleet.sandboxUrl };
+  await using one = await BenchEgress.start({ ...access, brokerUrl: first?.url ?? '' });
+  await using other = await BenchEgress.start({ ...access, brokerUrl: second?.url ?? '' });
   const failed: string[] = [];
   const pay = async (index: number): Promise<number> => {
     const startedMs = performance.now();
@@ -58,7 +59,7 @@ export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
 }
 
 /** How many sessions the gateway has created. */
-async function sessionsOf(fleet: HandoverFleet): Promise<number> {
+async function sessionsOf(fleet: WatchedReplicas): Promise<number> {
   const calls = await fleet.control('GET', '/calls?operation=authorize&limit=1');
   return (calls as { readonly matching: number }).matching;
 }

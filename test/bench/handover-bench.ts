@@ -1,5 +1,5 @@
 import { type BenchLine, percentile } from './bench-line.js';
-import { HandoverFleet } from './handover-fleet.js';
+import { startFleet } from './handover-fleet.js';
 import { type HandoverReport, payThroughRenewals } from './handover-payments.js';
 
 const PAYMENT_MS = 300;
@@ -18,7 +18,7 @@ export async function benchHandover(): Promise<readonly BenchLine[]> {
 
 async function reportOf(handover: string): Promise<HandoverReport> {
   const timing = { lifetimeMs: 5_000, paymentMs: PAYMENT_MS, createMs: CREATE_MS };
-  await using fleet = await HandoverFleet.start({ replicas: 3, handover, ...timing });
+  await using fleet = await startFleet({ replicas: 3, handover, ...timing });
   const report = await payThroughRenewals(fleet, { perSecond: PER_SECOND, renewals: RENEWALS, maxMs: 120_000 });
   for (const failure of report.failed.slice(0, 10)) console.error(failure);
   return report;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ClientEvent, type Session, SessionBroker, SessionRejected } from '#libs/client';
 import { orderRequest } from '../sandbox/order-request.js';
 import { CREATE_ORDER } from '../sandbox/payment-desk.js';
-import type { HandoverFleet } from './handover-fleet.js';
+import { TOKEN, type WatchedReplicas } from '../observability/watched-replicas.js';
 import { atPace } from './rounds.js';
 
 export interface PaymentPlan {
@@ -44,9 +44,9 @@ class PayingClient {
   #running = 0;
   #hold: { readonly sinceMs: number; drainedMs?: number } | undefined;
 
-  constructor(url: string, fleet: HandoverFleet) {
+  constructor(url: string, fleet: WatchedReplicas) {
     const onEvent = (event: ClientEvent): void => this.#heard(event);
-    this.broker = new SessionBroker({ url, merchant: 'shop', auth: fleet.token, onEvent });
+    this.broker = new SessionBroker({ url, merchant: 'shop', auth: TOKEN, onEvent });
     this.#sandboxUrl = fleet.sandboxUrl;
   }
 
@@ -103,8 +103,8 @@ class PayingClient {
 }
 
 /** Pays at a steady pace through one client per replica, until this many renewals have passed. */
-export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan): Promise<HandoverReport> {
-  const clients = fleet.brokerUrls.map((url) => new PayingClient(url, fleet));
+export async function payThroughRenewals(fleet: WatchedReplicas, plan: PaymentPlan): Promise<HandoverReport> {
+  const clients = fleet.replicas.map(({ url }) => new PayingClient(url, fleet));
   for (const { broker } of clients) await broker.session();
   const failed: string[] = [];
   const renewals = (): number => Math.max(...clients.map(({ generations }) => generations.size)) - 1;
@@ -128,7 +128,7 @@ export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan
 }
 
 /** What the gateway has counted for this number of payments. */
-export async function ledgerOf(fleet: HandoverFleet, payments: number): Promise<HandoverReport['ledger']> {
+export async function ledgerOf(fleet: WatchedReplicas, payments: number): Promise<HandoverReport['ledger']> {
   const { totals } = (await fleet.control('GET', '/ledger?limit=0')) as {
     readonly totals: {
       readonly accepted: number;
@@ -141,7 +141,7 @@ export async function ledgerOf(fleet: HandoverFleet, payments: number): Promise<
   return { refused, repeated: totals.repeated, lost: payments - totals.accepted, doubled: totals.doubled };
 }
 
-async function longestCreateMs(fleet: HandoverFleet): Promise<number> {
+async function longestCreateMs(fleet: WatchedReplicas): Promise<number> {
   const { calls } = (await fleet.control('GET', '/calls?operation=authorize&limit=1000')) as {
     readonly calls: readonly { readonly durationMs?: number }[];
   };

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
@@ -11,32 +10,18 @@ import { untilOk } from './bench-process.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** From `npm start` to the first readable session, and the broker alone with its session in Redis. */
+/** From `npm start` to the first readable session. */
 export async function benchStart(): Promise<readonly BenchLine[]> {
-  const npmStart = await times(5, startToFirstSession);
-  const npm = await times(5, () => secondsOf('npm', ['exec', '--', 'node', '-e', '0']));
-  await using broker = await BenchBroker.start({ hasRedis: true });
-  const cpuSeconds: number[] = [];
-  const ready = await times(5, async () => {
-    const seconds = await broker.restart();
-    cpuSeconds.push(broker.broker.cpuSeconds());
-    return seconds;
-  });
-  await pause(5_000);
-  const residentMib = broker.broker.residentMib();
+  const nothing = (): Promise<number> => secondsOf('npm', ['exec', '--', 'node', '-e', '0']);
   return [
-    { name: 'npm start to first session', unit: 's', values: npmStart, most: 1.5 },
-    { name: 'npm running a script that does nothing', unit: 's', values: npm },
-    { name: 'broker to ready', unit: 's', values: ready, most: 0.8 },
-    { name: 'processor time until then', unit: 's', values: cpuSeconds },
-    { name: 'node that does nothing', unit: 's', values: await times(5, bareStart) },
-    { name: 'memory of it', unit: 'MiB', values: [residentMib], most: 90 },
+    { name: 'npm start to first session', unit: 's', values: await times(5, startToFirstSession), most: 1.5 },
+    { name: 'npm running a script that does nothing', unit: 's', values: await times(5, nothing) },
   ];
 }
 
 /**
- * A replica started as in the image, with a session already in Redis: how long until it is ready, how many create calls
- * it makes, and how much memory it takes at rest.
+ * A replica started as in the image, with a session already in Redis: how long until it is ready, and how many create
+ * calls it makes. What memory it takes, the bench of that name tells.
  */
 export async function benchRestart(): Promise<readonly BenchLine[]> {
   const folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
@@ -44,15 +29,18 @@ export async function benchRestart(): Promise<readonly BenchLine[]> {
     const image = join(folder, 'image');
     execFileSync(process.execPath, [join(ROOT, 'tools', 'assemble-image.mjs'), image], { cwd: ROOT });
     await using broker = await BenchBroker.start({ root: image, http: 'docs: false', hasRedis: true });
-    const ready = await times(7, () => broker.restart());
-    await pause(10_000);
-    const residentMib = broker.broker.residentMib();
+    const cpuSeconds: number[] = [];
+    const ready = await times(7, async () => {
+      const seconds = await broker.restart();
+      cpuSeconds.push(broker.broker.cpuSeconds());
+      return seconds;
+    });
     const further = (await broker.createCalls()) - 1;
     return [
       { name: 'image to ready', unit: 's', values: ready, most: 0.8 },
+      { name: 'processor time until then', unit: 's', values: cpuSeconds },
       { name: 'node that does nothing', unit: 's', values: await times(7, bareStart) },
       { name: 'create calls of them', unit: 'calls', values: [further], most: 0 },
-      { name: 'memory of it', unit: 'MiB', values: [residentMib], most: 90 },
     ];
   } finally {
     await rm(folder, { recursive: true });

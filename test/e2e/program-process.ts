@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url';
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** The folder with the built programs, for a caller that is itself built into it; dist/ next to test/ if left out. */
+  /** Of which version it is: the folder with its built programs, this checkout's by default. */
   readonly built?: URL;
 }
 
-const BUILT = new URL('../../dist/', import.meta.url);
+/** Of this checkout, wherever this file was built to. */
+const BUILT = new URL(import.meta.dirname.includes('/dist/') ? '../../' : '../../dist/', import.meta.url);
 
 /** One of the built programs as a separate process. */
 export class ProgramProcess {

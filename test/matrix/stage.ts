@@ -11,8 +11,6 @@ const REPLICAS = 3;
 const FIRST_LIFETIME_MS = 5_000;
 /** For every session after it: nothing else is due while a case is looked at. */
 const LATER_LIFETIME_MS = 120_000;
-/** Of this checkout, wherever this file was built to. */
-const BUILT = new URL(import.meta.dirname.includes('/dist/') ? '../../' : '../../dist/', import.meta.url);
 
 export interface StageSetUp {
   readonly topology?: Topology;
@@ -112,9 +110,9 @@ export class Stage {
       audit: { destination: 'none' },
       ...(section === undefined ? {} : { store: section }),
     };
-    if (this.#setUp.networks !== true) return { sections, built: BUILT };
+    if (this.#setUp.networks !== true) return { sections };
     const network = await TcpProxy.to(this.#watched.redis.port);
     this.networks[replica] = network;
-    return { sections, built: BUILT, redisUrl: `redis://127.0.0.1:${network.address.port}/0` };
+    return { sections, redisUrl: `redis://127.0.0.1:${network.address.port}/0` };
   }
 }

@@ -217,6 +217,10 @@ export class WatchedReplicas {
     return this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}&timeoutMs=60000`);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   async stop(): Promise<void> {
     for (const { process } of this.replicas) {
       process.signal('SIGKILL');

@@ -81,6 +81,7 @@ describe('the budget in force', () => {
 describe('what a wish may spend', () => {
   const budget = [short, { calls: 100, perMs: DAY_MS }];
   const cutsShort = { kind: 'backing_off', retryInMs: 1 } as const;
+  const wish = { trigger: 'demand', newerThan: 0, coolDownMs: 0, isOverdue: false, ignoresBackOff: false } as const;
 
   it.each<[string, Partial<Wish>, readonly number[]]>([
     ['is all of the budget, by default', {}, [20, 100]],
@@ -88,13 +89,12 @@ describe('what a wish may spend', () => {
     ['is less of a long window, if it cuts a back-off short', { cutsShort }, [15, 40]],
     ['is the same, if it does both', { coolDownMs: 1, cutsShort }, [15, 40]],
   ])('%s', (_what, change, calls) => {
-    const wish = { trigger: 'demand', newerThan: 0, coolDownMs: 0, isOverdue: false, ignoresBackOff: false } as const;
     expect(shareOf({ ...wish, ...change }, budget).map((window) => window.calls)).toEqual(calls);
   });
 
   it('is one call at least', () => {
-    const wish = { trigger: 'demand', newerThan: 0, coolDownMs: 1, isOverdue: false, ignoresBackOff: false } as const;
-    expect(shareOf(wish, [{ calls: 1, perMs: HOUR_MS }])).toEqual([{ calls: 1, perMs: HOUR_MS }]);
+    const one = [{ calls: 1, perMs: HOUR_MS }];
+    expect(shareOf({ ...wish, coolDownMs: 1 }, one)).toEqual(one);
   });
 });
 

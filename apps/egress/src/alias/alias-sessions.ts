@@ -12,7 +12,10 @@ import { aliasNamedBy, type CreateRequest } from './create-request.js';
 
 interface AliasSessionsOptions {
   readonly clients: readonly EgressClient[];
-  /** Our keys, newest first: sessions are issued under the first, and recognised under all of them. */
+  /**
+   * Our keys, newest first: sessions are issued under the first, and recognised under all of them. The configuration
+   * has one where a client has an alias.
+   */
   readonly keys: readonly ClientKey[];
   readonly clock: Clock;
 }
@@ -67,18 +70,10 @@ export class AliasSessions {
     this.#byAlias = byAlias;
   }
 
-  /**
-   * Derives everything from the configuration, once.
-   * @throws BrokerError `configuration_invalid` when there are aliases and no key, or two clients with the same alias
-   */
+  /** Derives everything from the configuration, once. */
   static async create(options: AliasSessionsOptions): Promise<AliasSessions> {
-    const clients = aliasClientsAmong(options.clients);
-    if (clients.length > 0 && options.keys.length === 0) {
-      throw new BrokerError('configuration_invalid', {
-        detail: 'a client has a serviceCodeAlias, and there is no key',
-      });
-    }
     const index = new AliasIndex();
+    const clients = aliasClientsAmong(options.clients);
     const given = await Promise.all(clients.map((client) => enter(index, options.keys, client)));
     return new AliasSessions({ options, index, byAlias: new Map(given) });
   }
