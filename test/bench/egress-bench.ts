@@ -31,24 +31,21 @@ export async function benchEgress(): Promise<readonly BenchLine[]> {
 }
 
 /** Answers at once, in the clear and sealed: what is left to measure is everything in front of it. */
-export class StubGateway {
+class StubGateway {
   private constructor(
     readonly process: BenchProcess,
     readonly url: string,
-    /** The body of its sealed answer, which is also a request to open it. */
-    readonly sealed: string,
   ) {}
 
   static async start({ parts }: BenchBroker): Promise<StubGateway> {
     const file = join(parts.folder, 'answers.json');
     const jwe = await sealJwe(Buffer.from(ANSWER), await importPaymentKey(parts.publicJwk));
-    const sealed = JSON.stringify({ jwe });
-    await writeFile(file, JSON.stringify({ [CREATE_ORDER]: ANSWER, [REFUND]: sealed }));
+    await writeFile(file, JSON.stringify({ [CREATE_ORDER]: ANSWER, [REFUND]: JSON.stringify({ jwe }) }));
     const port = await freePort();
     const gateway = BenchProcess.of('stub-gateway', [String(port), file], { cpu: OTHER_CPU });
     const url = `http://127.0.0.1:${port}`;
     await untilOk(url + CREATE_ORDER);
-    return new StubGateway(gateway, url, sealed);
+    return new StubGateway(gateway, url);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -56,7 +53,7 @@ export class StubGateway {
   }
 }
 
-export const accessTo = (broker: BenchBroker, gateway: StubGateway): BenchEgressOptions => ({
+const accessTo = (broker: BenchBroker, gateway: StubGateway): BenchEgressOptions => ({
   brokerUrl: broker.url,
   brokerToken: TOKEN,
   gatewayUrl: gateway.url,
@@ -65,7 +62,7 @@ export const accessTo = (broker: BenchBroker, gateway: StubGateway): BenchEgress
 const BODY = JSON.stringify(orderRequest({ merchantRequestId: 'payment-1' }));
 
 /** The same payment each time, which is nothing to the gateway. */
-export const paymentTo = (url: string): OneRequest & { readonly method: 'POST' } => ({
+const paymentTo = (url: string): OneRequest => ({
   ...{ url, method: 'POST', headers: BenchEgress.headers },
   body: () => BODY,
 });

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchAccount } from './account-bench.js';
 import { type BenchLine, formatLines, missedIn } from './bench-line.js';
 import { benchEgress } from './egress-bench.js';
 import { withFigures } from './figures-page.js';
@@ -22,7 +21,6 @@ import { benchWatchers } from './watcher-bench.js';
 const BENCHES: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
-  account: benchAccount,
   payloads: benchPayloads,
   watchers: benchWatchers,
   handover: benchHandover,
