@@ -6,7 +6,7 @@ import {
   type IssuedSession,
   type SessionGateway,
 } from '#libs/session';
-import { aServerPublicKey, type FakeClock } from '#libs/testing';
+import { anIssuedSession, type FakeClock } from '#libs/testing';
 import type { Random } from './random.js';
 import type { Fault, FaultKind, Scenario } from './scenario.js';
 import type { SimulatedProcess } from './simulated-process.js';
@@ -157,14 +157,11 @@ export class SimulatedGateway {
     const wrongMs = clock?.how === 'far' ? Math.sign(offMs) * YEAR_MS : offMs % NEAR_MS;
     const beganAtMs = world.now() - world.monotonicMs();
     const told = (trueMs: number, byMs: number): Instant => instantFromEpochMs(Math.floor(beganAtMs + trueMs + byMs));
-    return {
+    return anIssuedSession({
       authToken: issued.token,
-      deviceId: '11111111-0000-4000-8000-000000000000',
-      serverPublic: aServerPublicKey(),
-      clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
       ...(namesNone ? {} : { expiresAt: told(issued.expiresAtMs, clock?.how === 'far' ? 0 : wrongMs) }),
       gatewayDate: told(issued.createdAtMs, wrongMs),
       ...exchange,
-    };
+    });
   }
 }

@@ -100,10 +100,6 @@ describe('a configuration of an egress', () => {
       { listen, clients: [shop({ certificate: 'a' }), kiosk({ certificate: 'a' })] },
       'egress.clients[1].certificate is already the certificate of egress.clients[0]',
     ],
-    [
-      { aliasKeyFiles, clients: [shop(withAlias), kiosk({ ...withAlias, serviceCodeAlias: ALIAS.toUpperCase() })] },
-      'egress.clients[1].serviceCodeAlias is already the alias of egress.clients[0]',
-    ],
   ])('is refused for one fault: %j', (changes, expected) => {
     expect(faults(changes)).toEqual([expect.stringContaining(expected)]);
   });

@@ -6,7 +6,7 @@ import {
   type IssuedSession,
   type SessionGateway,
 } from '#libs/session';
-import { aServerPublicKey } from './builders.js';
+import { anIssuedSession } from './builders.js';
 
 interface GatewayCall {
   readonly merchant: string;
@@ -91,16 +91,13 @@ export class FakeGateway implements SessionGateway {
     if ('kind' in answer) throw new GatewayFailure(answer);
     this.#issued += 1;
     const now = this.#clock.now();
-    return {
+    return anIssuedSession({
       authToken: `00000000-0000-4000-8000-${String(this.#issued).padStart(12, '0')}`,
-      deviceId: '11111111-0000-4000-8000-000000000000',
-      serverPublic: aServerPublicKey(),
-      clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
       expiresAt: plusMs(now, this.#lifetimeMs),
       sentAt,
       receivedAt: now,
       ...answer,
-    };
+    });
   }
 
   #passTime(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,5 @@
+import { aServerPublicKey } from './builders.js';
+
 interface DocumentWish {
   readonly generation?: number;
   readonly lifetimeMs?: number;
@@ -6,14 +8,6 @@ interface DocumentWish {
   readonly createdAtMs?: number;
 }
 
-/** A point on P-384 whose private part was not kept. */
-const SERVER_PUBLIC = {
-  kty: 'EC',
-  crv: 'P-384',
-  x: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e',
-  y: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK',
-};
-
 /** A session as the broker writes it over HTTP: it lasts fifteen minutes and is renewed after four fifths. */
 export function aSessionDocument(wish: DocumentWish = {}): Record<string, unknown> {
   const { generation = 1, lifetimeMs = 900_000, ageMs = 0, createdAtMs = Date.now() } = wish;
@@ -21,7 +15,8 @@ export function aSessionDocument(wish: DocumentWish = {}): Record<string, unknow
   const leftMs = (ms: number): number => Math.max(0, ms - ageMs);
   return {
     ...{ merchant: 'shop', generation, authToken: `auth-token-${generation}`, deviceId: `device-id-${generation}` },
-    ...{ refreshToken: `refresh-token-${generation}`, serverPublic: SERVER_PUBLIC, clientKeyThumbprint: 'thumbprint' },
+    ...{ refreshToken: `refresh-token-${generation}`, serverPublic: aServerPublicKey() },
+    clientKeyThumbprint: 'thumbprint',
     ...{ createdAt: at(0), expiresAt: at(lifetimeMs), renewAt: at(lifetimeMs * 0.8) },
     ...{ expiresInMs: leftMs(lifetimeMs), renewInMs: leftMs(lifetimeMs * 0.8) },
   };
