@@ -11,8 +11,8 @@ export interface ProgramOptions {
   readonly built?: URL;
 }
 
-/** Of this checkout, wherever this file was built to. */
-const BUILT = new URL(import.meta.dirname.includes('/dist/') ? '../../' : '../../dist/', import.meta.url);
+/** Of this checkout, be this file as it was written or built into the same folder. */
+const BUILT = new URL(import.meta.url.endsWith('.ts') ? '../../dist/' : '../../', import.meta.url);
 
 /** One of the built programs as a separate process. */
 export class ProgramProcess {
