@@ -156,6 +156,17 @@ describe('what is no HTTP, behind a request', () => {
     expect(taken.destroyed).toBe(true);
   });
 
+  it('is read past behind a CONNECT, so that the connection ends with its client', async () => {
+    const server = createServer(JUDGED_HERE);
+    const port = await listening(server);
+    const halfOpen = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const client = started.add(connect(halfOpen), async (it) => void it.destroy());
+    client.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    const [, taken] = (await once(server, 'connect')) as [unknown, Socket];
+    client.end(GARBAGE);
+    await once(taken, 'close');
+  });
+
   it('is answered behind an answer that is whole and leaves the connection open', async () => {
     const port = await portOf((_request, response) => void response.end('{}'));
     const socket = connectedTo(port);

@@ -50,8 +50,9 @@ export function guardServer(server: Server, { hosts, ...parts }: GuardParts): vo
     answerProblem(request, response, new BrokerError('expectation_failed'));
   });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // The runtime has removed its own listener: otherwise a client that disconnects would end the process.
-    socket.on('error', () => socket.destroy());
+    // The runtime has let go of the connection: a client that disconnects would end the process, and behind what is not
+    // read its end would not be seen.
+    socket.on('error', () => socket.destroy()).resume();
     answerRaw(socket, new BrokerError('method_not_implemented'));
   });
 }
