@@ -132,6 +132,15 @@ describe('a broker that stops', () => {
     expect(answer).toMatch(/^connection: close\r$/im);
     await stopped;
   });
+
+  it('waits for nobody who was refused a tunnel at its management port, and stays connected', async () => {
+    const broker = started.add(await RunningBroker.start(), (it) => it.close());
+    const halfOpen = { port: Number(new URL(broker.managementUrl).port), host: '127.0.0.1', allowHalfOpen: true };
+    const socket = started.add(connect(halfOpen), (it) => void it.destroy());
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 501 /);
+    await broker.close();
+  });
 });
 
 describe('a merchant without a session', () => {

@@ -1,4 +1,4 @@
-import { type EndedConnections, guardServer, listen, MANAGEMENT_BOUNDS } from '#libs/edge';
+import { drain, type EndedConnections, guardServer, listen, MANAGEMENT_BOUNDS } from '#libs/edge';
 import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
 import type { Authenticator } from '../auth/authenticator.service.js';
@@ -53,7 +53,7 @@ export function createManagement(parts: ManagementParts): Management {
   guardServer(server.server, { hosts: () => management.hosts, bounds: MANAGEMENT_BOUNDS, clock: self.clock, onEnd });
   return {
     listen: () => listen(management, (free) => server.listen(free)),
-    close: () => server.close(),
+    close: () => drain(server.server, { close: () => server.close(), clock: self.clock }),
     noteReload: (isTaken) => metrics?.noteReload(isTaken),
   };
 }
