@@ -109,6 +109,7 @@ for (const [name, damage] of Object.entries(damages))
       expect(await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
       const next = await published('hurt');
       expect((await stateOf('hurt')).stored).toMatchObject({ kind: 'session', session: { generation: next } });
+      await damage('hurt');
       const session = aSession({ merchant: 'hurt', generation: next + 1 });
       expect(await store.publish(aPublication(session))).toBe('published');
     });
@@ -160,8 +161,12 @@ describeWith('redis-server', 'the index of due moments', () => {
     await overdue('left', HOUR_MS + 1_000);
     await overdue('served', HOUR_MS + 1_000);
     await stateOf('served');
+    expect(await store.due(1)).toEqual({ merchants: ['recent'], nextDueInMs: 0 });
     expect((await store.due(5)).merchants).toEqual(['recent', 'served']);
     expect(await client.zcard(keys.due)).toBe(2);
+    await client.del(keys.due);
+    await overdue('left', HOUR_MS + 1_000);
+    expect(await store.due(5)).toEqual({ merchants: [] });
   });
 
   it('lists no name of more than 512 bytes, and says how soon the next is due up to a day', async () => {
