@@ -1,4 +1,4 @@
-import { TOKEN, type WatchedReplicas } from '../observability/watched-replicas.js';
+import { TOKEN } from '../observability/watched-replicas.js';
 import { orderRequest } from '../sandbox/order-request.js';
 import { CREATE_ORDER } from '../sandbox/payment-desk.js';
 import { BenchEgress } from './bench-egress.js';
@@ -40,9 +40,9 @@ export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
     }
     return performance.now() - startedMs;
   };
-  const before = await sessionsOf(fleet);
+  const before = await fleet.createCalls();
   let renewals = 0;
-  const peeking = setInterval(() => void sessionsOf(fleet).then((all) => (renewals = all - before)), PEEK_MS);
+  const peeking = setInterval(() => void fleet.createCalls().then((all) => (renewals = all - before)), PEEK_MS);
   const endsAt = performance.now() + MAX_MS;
   const timesMs = await atPace(PER_SECOND, pay, () => renewals < RENEWALS && performance.now() < endsAt);
   clearInterval(peeking);
@@ -56,10 +56,4 @@ export async function benchEgressRenewals(): Promise<readonly BenchLine[]> {
     { name: 'payments lost, doubled or failed', unit: 'payments', values: [lost], most: 0 },
     { name: 'payment across renewals, p99', unit: 'ms', values: [waited], most: PAYMENT_MS + WAIT_MS },
   ];
-}
-
-/** How many sessions the gateway has created. */
-async function sessionsOf(fleet: WatchedReplicas): Promise<number> {
-  const calls = await fleet.control('GET', '/calls?operation=authorize&limit=1');
-  return (calls as { readonly matching: number }).matching;
 }

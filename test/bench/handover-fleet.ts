@@ -1,6 +1,6 @@
 import { WatchedReplicas } from '../observability/watched-replicas.js';
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly replicas: number;
   readonly lifetimeMs: number;
   /** As in the setting `session.handover`. */
@@ -12,12 +12,7 @@ export interface FleetOptions {
 }
 
 /** Replicas that share a real Redis, behind a gateway that ends the old session with each new one. */
-export async function startFleet({
-  replicas,
-  lifetimeMs,
-  handover,
-  ...gateway
-}: FleetOptions): Promise<WatchedReplicas> {
+export function startFleet({ replicas, lifetimeMs, handover, ...gateway }: FleetOptions): Promise<WatchedReplicas> {
   const session = { handover, budget: [{ calls: 1_000, per: '10m' }] };
   const faults = [
     { kind: 'latency', operation: 'create-order', delayMs: gateway.paymentMs },
