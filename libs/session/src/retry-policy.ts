@@ -101,7 +101,7 @@ function outagePaceMs({ failures, wasReached, liveForMs, needsInMs, budget }: Fa
 function sparingPauseMs({ calls, perMs }: CreateCallWindow, failures: number): number {
   const beginning = SHARE_OF_THE_BEGINNING * calls;
   if (failures <= beginning) return 0;
-  const growing = 1 + Math.max(0, Math.log2(perMs / calls / MAX_USUAL_PAUSE_MS));
+  const growing = 1 + Math.ceil(Math.max(0, Math.log2(perMs / calls / MAX_USUAL_PAUSE_MS)));
   const left = Math.max(calls - beginning - growing, calls / 4, 1);
   const longestMs = Math.min(MAX_BACK_OFF_MS, perMs / left / (1 - OUTAGE_RETRY_JITTER));
   return Math.min(longestMs, MAX_USUAL_PAUSE_MS * 2 ** Math.min(failures - Math.floor(beginning) - 1, 10));
