@@ -1,6 +1,7 @@
-// `npm run test:repeat -- 20`: whole gates in a row, and each test that failed even once.
+// `npm run test:repeat -- 20`: whole gates in a row, each from a new seed, and each test that failed even once.
 //   --busy 8 --last 5   the last five of them beside eight loops that never rest
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,8 +29,9 @@ function runOnce(run) {
   rmSync(report, { force: true });
   const loops = run > times - beside ? busy : 0;
   const endLoops = startLoops(loops);
+  const seed = String(randomInt(2 ** 31));
   const startedAt = performance.now();
-  const { status, stderr } = spawnSync('npm', ['test', '--', '--report', report], {
+  const { status, stderr } = spawnSync('npm', ['test', '--', '--seed', seed, '--report', report], {
     encoding: 'utf8',
     maxBuffer: 1024 ** 3,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -37,9 +39,9 @@ function runOnce(run) {
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const load = loadavg()[0].toFixed(1);
   endLoops();
-  let { seed, tiers } = { seed: 'none', tiers: [] };
+  let tiers;
   try {
-    ({ seed, tiers } = JSON.parse(readFileSync(report, 'utf8')));
+    ({ tiers } = JSON.parse(readFileSync(report, 'utf8')));
   } catch {
     tiers = [{ tier: 'none', seconds: 0, failures: [{ test: 'npm test itself', why: stderr.slice(-2000) }] }];
   }

@@ -1,5 +1,6 @@
 // `npm run verify`: what need not be asked at each change. See the usage below.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parts } from './parts.mjs';
@@ -15,6 +16,7 @@ npm run verify -- --list          the parts, what they prove, and which of them 
 
 Each part says when it begins, how far it is every half a minute, and how it ends. Its whole output is in
 coverage/verify/<part>.log; of one that fails the last lines are shown. The exit code is 1 if one has failed.
+Properties are drawn from a new seed, which is printed, or TEST_SEED; by --turn, from the seed of every gate.
 As root on Debian, what the parts need is installed first. Elsewhere, tests whose programs are missing are skipped, and
 the table says so; with CI=true their part fails.`;
 
@@ -72,6 +74,10 @@ if (values.help || values.list || positionals.length > (values.turn ? 1 : 0)) {
   process.exit(values.help || values.list ? 0 : 2);
 }
 const chosen = choose(values, positionals);
+if (!values.turn) {
+  process.env.TEST_SEED ??= String(randomInt(2 ** 31));
+  console.log(`seed ${process.env.TEST_SEED}`);
+}
 prepare(chosen);
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stopping.abort());

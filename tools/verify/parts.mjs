@@ -46,7 +46,7 @@ export const parts = [
     packages: true,
     seconds: 4,
   }),
-  suites('ports', 'hostile octets to every port, from a new seed', { of: ['fuzz/'], seconds: 14 }),
+  suites('ports', 'hostile octets to every port', { of: ['fuzz/'], seconds: 14 }),
   suites('image', 'the files of the image, run as its user', { of: ['deploy/image'], seconds: 29 }),
   suites('release', 'a release, made twice, and what is refused', {
     of: ['deploy/release', 'verify/deploy/release'],
@@ -145,6 +145,12 @@ export const parts = [
     of: ['containers/'],
     needs: 'a Docker engine with compose, and the registry of images',
   }),
+  {
+    name: 'properties',
+    proves: 'what holds for all values of a kind, for two hundred times as many of them as a gate draws',
+    command:
+      "TEST_DRAWS=200 npm run -s jest -- --selectProjects unit --testPathPatterns $(git grep -l fast-check -- '*.spec.ts')",
+  },
   mutation('jwe'),
   mutation('store'),
   // There are four thousand of them, and some seven hundred in the scripts: all of them take hours.
