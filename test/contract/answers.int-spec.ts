@@ -1,10 +1,10 @@
-import request, { type Response } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { endedAfterAll, TestIssuer } from '#libs/testing';
+import { type Answer, call } from '../e2e/call.js';
 import { EventStream } from '../e2e/event-stream.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
 import { expectAsSaid } from './as-said.js';
-import { type Answer, operations } from './contract.js';
+import { type Answer as Said, operations } from './contract.js';
 
 /** Requests of one caller other than reads: one more is too many. */
 const BURST = 40;
@@ -36,8 +36,8 @@ describe('the answers of a broker', () => {
     const http = `rateLimit: { perSecond: 1, burst: ${BURST} }`;
     broker = started.add(await RunningBroker.start({ http, auth: [`  - ${ADMIN}`, JWT] }), (it) => it.close());
     const session = await broker.get('/v1/merchants/shop/session', { prefer: 'wait=60' });
-    etag = session.headers.get('etag') ?? '';
-    const { generation } = (await session.json()) as { generation: number };
+    etag = session.headers['etag'] ?? '';
+    const { generation } = session.body;
     const sealedTo = async (jwk: object): Promise<string> => sealJwe(Buffer.from('{}'), await importPaymentKey(jwk));
     bodies = {
       rejectSession: { generation },
@@ -79,24 +79,22 @@ describe('the answers of a broker', () => {
 
   type Asking = Pick<(typeof operations)[number], 'path' | 'method' | 'operation'>;
 
-  async function ask({ path, method, operation }: Asking, asked: Asked): Promise<Response> {
+  async function ask({ path, method, operation }: Asking, asked: Asked): Promise<Answer> {
     const { merchant = 'shop', token = TOKENS.payments, query = '', headers = {}, type = 'application/json' } = asked;
-    const url = path.replace('{merchant}', merchant) + query;
-    const body = asked.body ?? bodies[operation.operationId];
-    const own = { authorization: `Bearer ${token}`, ...headers };
-    if (method === 'get') return request(broker.url).get(url).set(own);
-    const post = request(broker.url).post(url).set(own);
-    return body === undefined ? post : post.type(type).send(body);
+    const body = method === 'get' ? undefined : (asked.body ?? bodies[operation.operationId]);
+    const own = { authorization: `Bearer ${token}`, ...(body && { 'content-type': type }), ...headers };
+    const sent = { method: method.toUpperCase(), headers: own, body };
+    return call(broker.url + path.replace('{merchant}', merchant) + query, sent);
   }
 
-  async function tooMany(asking: Asking): Promise<Response> {
+  async function tooMany(asking: Asking): Promise<Answer> {
     const token = asking.operation.operationId === 'renewSession' ? TOKENS.oncall : TOKENS.payments;
     const answers = Array.from({ length: 2 * BURST }, () => ask(asking, { token, body: {} }));
     const late = (await Promise.all(answers)).find(({ status }) => status === 429);
     return late ?? (await ask(asking, { token, body: {} }));
   }
 
-  const isStream = (said: Answer): boolean => 'text/event-stream' in (said.content ?? {});
+  const isStream = (said: Said): boolean => 'text/event-stream' in (said.content ?? {});
   const cases = operations.flatMap((its) =>
     Object.entries(its.operation.responses).map(([status, said]) => ({ ...its, status, said })),
   );

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import request, { type Test } from 'supertest';
 import { endedAfterAll, eventually } from '#libs/testing';
 import { RawConnection } from '../egress/raw-exchange.js';
-import { problem, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
+import { bodyOf, call, problem } from './call.js';
+import { RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
 const REJECTIONS = `${PATH}/rejections`;
 
-interface Answer {
+interface RawAnswer {
   readonly status: number;
   readonly head: string;
   readonly body: string;
@@ -20,14 +20,13 @@ describe('bad input', () => {
   const started = endedAfterAll();
   beforeAll(async () => {
     broker = started.add(await RunningBroker.start(), (it) => it.close());
-    const { body } = await broker.as(TOKENS.checkout).get(PATH).set('prefer', 'wait=60').expect(200);
-    const session = body as Record<string, string>;
+    const session = await broker.get(PATH, { prefer: 'wait=60' }).then(bodyOf<Record<string, string>>);
     secrets = [session['authToken'], session['deviceId'], session['refreshToken']].filter((text) => text !== undefined);
     secrets.push(SERVICE_CODE, ...Object.values(TOKENS));
   });
 
   /** Sends bytes as they are: clients would repair what a test wants to be broken. */
-  async function sendRaw(octets: string): Promise<Answer> {
+  async function sendRaw(octets: string): Promise<RawAnswer> {
     const connection = await RawConnection.to(broker.url);
     connection.write(octets);
     await once(connection.socket, 'close');
@@ -37,13 +36,13 @@ describe('bad input', () => {
 
   const authorized = `Host: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\nConnection: close\r\n`;
 
-  async function expectProblem(answer: Promise<Answer>, status: number, code: string): Promise<void> {
+  async function expectProblem(answer: Promise<RawAnswer>, status: number, code: string): Promise<void> {
     const { status: got, head, body } = await answer;
     expect([got, body]).toEqual([status, expect.stringContaining(`"code":"${code}"`)]);
     expect(head.toLowerCase()).toContain('content-type: application/problem+json');
     expect(head.toLowerCase()).toMatch(/x-request-id: [\w-]+/);
     for (const secret of secrets) expect(head + body).not.toContain(secret);
-    await broker.as(TOKENS.checkout).get(PATH).expect(200);
+    expect((await broker.get(PATH)).status).toBe(200);
   }
 
   const table: Record<string, [request: string, status: number, code: string]> = {
@@ -78,9 +77,8 @@ describe('bad input', () => {
   ])('says what is wrong with the body $body of $path, and repeats nothing of it', async ({ path, body, detail }) => {
     const answer = await broker.post(`/v1/merchants/shop/${path}`, body);
     expect(answer.status).toBe(400);
-    const told = await answer.text();
-    expect(JSON.parse(told)).toMatchObject({ code: 'invalid_request', detail });
-    expect(told).not.toContain('canary');
+    expect(answer.body).toMatchObject({ code: 'invalid_request', detail });
+    expect(answer.text).not.toContain('canary');
   });
 
   it('says where to look when a header is broken by a line break, and that a path cannot be decoded', async () => {
@@ -92,8 +90,9 @@ describe('bad input', () => {
   });
 
   it('says which methods there are', async () => {
-    const refused = broker.as(TOKENS.checkout).put(PATH).expect(405).expect('allow', 'GET, HEAD');
-    await refused.expect(problem('method_not_allowed'));
+    const headers = { authorization: `Bearer ${TOKENS.checkout}` };
+    const refused = { ...problem(405, 'method_not_allowed'), headers: { allow: 'GET, HEAD' } };
+    expect(await call(broker.url + PATH, { method: 'PUT', headers })).toMatchObject(refused);
   });
 
   it('asks a caller for the body that it holds back', async () => {
@@ -108,20 +107,16 @@ describe('bad input', () => {
 
   it('answers the same for a merchant outside the policy as for an unknown one', async () => {
     const bodyOf = async (merchant: string): Promise<object> => {
-      const caller = broker.as(TOKENS.checkout).set('x-request-id', 'same');
-      const { status, text } = await caller.get(`/v1/merchants/${merchant}/session`);
+      const { status, text } = await broker.get(`/v1/merchants/${merchant}/session`, { 'x-request-id': 'same' });
       return { status, text };
     };
     expect(await bodyOf('hidden')).toEqual(await bodyOf('nobody'));
   });
 
   it('serves the contract and its pages without a token, and nothing else', async () => {
-    const anybody = request(broker.url);
-    await anybody.get('/openapi.json').expect(200);
-    await anybody
-      .get('/docs')
-      .expect(200)
-      .expect('content-type', /^text\/html/);
+    expect((await broker.get('/openapi.json', {}, '')).status).toBe(200);
+    const page = { 'content-type': expect.stringMatching(/^text\/html/) as string };
+    expect(await broker.get('/docs', {}, '')).toMatchObject({ status: 200, headers: page });
     const { status, head } = await sendRaw(`GET /docs HTTP/1.1\r\n${authorized}\r\n`);
     expect([status, /^connection: (\S+)/im.exec(head)?.[1]]).toEqual([200, 'close']);
     // As a browser sends them: it resolves the dots itself if it recognises them.
@@ -130,7 +125,7 @@ describe('bad input', () => {
   });
 
   it('lets its pages load nothing of others, and be opened by none', async () => {
-    const { headers } = await request(broker.url).get('/docs').expect(200);
+    const { headers } = await broker.get('/docs', {}, '');
     const policy = String(headers['content-security-policy']);
     expect(policy.split('; ')).toEqual(
       expect.arrayContaining(["default-src 'self'", "object-src 'none'", "base-uri 'none'"]),
@@ -141,15 +136,15 @@ describe('bad input', () => {
   it('serves nothing of the API on the management port, and forbids a browser everything there', async () => {
     const served = { '/livez': 200, '/readyz': 200, '/v1/merchants': 404, '/docs': 404, '/livez/../readyz/x': 404 };
     for (const [path, status] of Object.entries(served)) {
-      const { headers } = await request(broker.managementUrl).get(path).expect(status);
-      expect([path, headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+      const { headers, ...answer } = await call(broker.managementUrl + path);
+      expect([path, answer.status, headers['x-content-type-options']]).toEqual([path, status, 'nosniff']);
       expect(headers['content-security-policy']).toMatch(/^default-src 'none'; base-uri 'none'/);
     }
   });
 
   it('refuses TRACE on both ports', async () => {
     for (const url of [broker.url + PATH, `${broker.managementUrl}/livez`]) {
-      const { status, text } = await request(url).trace('').set('x-secret', 'a-secret');
+      const { status, text } = await call(url, { method: 'TRACE', headers: { 'x-secret': 'a-secret' } });
       expect([400, 401, 404, 405]).toContain(status);
       expect(text).not.toContain('a-secret');
     }
@@ -174,7 +169,7 @@ describe('a name of somebody else that leads to a broker which asks for no crede
   beforeAll(async () => {
     const setUp = { authDisabled: true, http: 'hosts: [broker.shop.example]' };
     open = started.add(await RunningBroker.start(setUp), (it) => it.close());
-    await request(open.url).get(PATH).set('prefer', 'wait=60').expect(200);
+    await call(open.url + PATH, { headers: { prefer: 'wait=60' } }).then(bodyOf);
   });
 
   it.each([
@@ -183,30 +178,28 @@ describe('a name of somebody else that leads to a broker which asks for no crede
     ['liveness', 'managementUrl', '/livez'],
     ['the status page', 'managementUrl', '/'],
   ] as const)('reaches nothing of %s, whatever the page claims to be', async (_what, place, path) => {
-    const ask = (): Test => request(open[place]).get(path).set('host', REBOUND).redirects(0);
-    await ask()
-      .expect(421)
-      .expect('content-type', /^application\/problem\+json/)
-      .expect(problem('misdirected_request'));
-    await ask().set(AS_OWN_PAGE).expect(421).expect(problem('misdirected_request'));
+    const type = { 'content-type': expect.stringMatching(/^application\/problem\+json/) as string };
+    const refused = { ...problem(421, 'misdirected_request'), headers: type };
+    for (const more of [{}, AS_OWN_PAGE])
+      expect(await call(open[place] + path, { headers: { host: REBOUND, ...more } })).toMatchObject(refused);
   });
 
   it('does nothing either', async () => {
-    const generation = await request(open.url)
-      .get(PATH)
-      .then(({ body }) => (body as { generation: number }).generation);
-    const reject = request(open.url).post(`${PATH}/rejections`).set('host', REBOUND).set(AS_OWN_PAGE);
-    await reject.send({ generation }).expect(421);
-    await request(open.url).get(PATH).set('if-none-match', `"${generation}"`).expect(304);
+    const held = await call(open.url + PATH);
+    const rejection = { headers: { host: REBOUND, ...AS_OWN_PAGE }, body: { generation: held.body['generation'] } };
+    expect((await call(`${open.url}${PATH}/rejections`, rejection)).status).toBe(421);
+    const headers = { 'if-none-match': held.headers['etag'] ?? '' };
+    expect((await call(open.url + PATH, { headers })).status).toBe(304);
   });
 
   it('is none that the configuration names, also once that has changed', async () => {
-    const ask = (host: string): Test => request(open.url).get(PATH).set('host', host);
-    await ask('broker.shop.example:443').expect(200);
-    await ask('other.shop.example').expect(421);
+    const statusFor = async (host: string): Promise<number> =>
+      (await call(open.url + PATH, { headers: { host } })).status;
+    expect(await statusFor('broker.shop.example:443')).toBe(200);
+    expect(await statusFor('other.shop.example')).toBe(421);
     await open.edit(['hosts: [broker.shop.example]', 'hosts: [broker.shop.example, other.shop.example]']);
     await open.reload();
-    await ask('other.shop.example').expect(200);
+    expect(await statusFor('other.shop.example')).toBe(200);
   });
 });
 
@@ -215,9 +208,8 @@ describe('a broker that asks for a credential', () => {
 
   it('is asked by any name: that of its service, its ingress, or its mesh', async () => {
     const broker = started.add(await RunningBroker.start(), (it) => it.close());
-    const ask = (): Test => broker.as('token-of-checkout').get(PATH).set('prefer', 'wait=60');
-    await ask().set('host', 'broker.payments.svc').expect(200);
-    await request(broker.url).get(PATH).set('host', REBOUND).expect(401);
-    await request(broker.managementUrl).get('/metrics').set('host', REBOUND).expect(421);
+    expect((await broker.get(PATH, { prefer: 'wait=60', host: 'broker.payments.svc' })).status).toBe(200);
+    expect((await broker.get(PATH, { host: REBOUND }, '')).status).toBe(401);
+    expect((await call(`${broker.managementUrl}/metrics`, { headers: { host: REBOUND } })).status).toBe(421);
   });
 });

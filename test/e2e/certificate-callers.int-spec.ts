@@ -1,6 +1,6 @@
 import { hash, X509Certificate } from 'node:crypto';
 import { endedAfterAll, TestAuthority, type TestCertificate, TestIssuer } from '#libs/testing';
-import { callTls, type TlsAnswer } from './call-tls.js';
+import { type Answer, call } from './call.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -41,10 +41,10 @@ describe('callers with client certificates', () => {
   const ask = (
     client: TestCertificate | undefined,
     { path = SESSION, token }: { path?: string; token?: string } = {},
-  ): Promise<TlsAnswer> => {
+  ): Promise<Answer> => {
     const credential = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const headers = { prefer: 'wait=60', ...credential };
-    return callTls(broker.url + path, { ca: authority.cert, ...client, headers });
+    return call(broker.url + path, { ca: authority.cert, ...client, headers });
   };
 
   const refused: Record<string, () => TestCertificate | undefined> = {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Test } from 'supertest';
 import { generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
 import { endedAfterAll, eventually } from '#libs/testing';
 import { RawConnection } from '../egress/raw-exchange.js';
-import { problem, RunningBroker, TOKENS } from './running-broker.js';
+import { type Answer, bodyOf, problem } from './call.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const ENCRYPT = '/v1/merchants/shop/payloads/encrypt';
@@ -22,10 +22,6 @@ interface Opened {
   readonly encoding: string;
 }
 
-const ask = (broker: RunningBroker, path: string, body: object | string): Test =>
-  broker.as(TOKENS.payments).post(path).type('json').send(body);
-const bodyOf = <Body>({ body }: { readonly body: unknown }): Body => body as Body;
-
 const started = endedAfterAll();
 
 describe('payloads', () => {
@@ -36,25 +32,16 @@ describe('payloads', () => {
     await broker.get(SESSION, { prefer: 'wait=60' });
   });
 
-  const read = <Body>(path: string): Promise<Body> =>
-    broker
-      .as(TOKENS.payments)
-      .get(path)
-      .then(bodyOf<Body>);
-  const encrypt = (body: object): Promise<Sealed> =>
-    ask(broker, ENCRYPT, body)
-      .expect(200)
-      .expect('cache-control', 'no-store')
-      .then(bodyOf<Sealed>);
-  const decrypt = (body: object): Promise<Opened> =>
-    ask(broker, DECRYPT, body)
-      .expect(200)
-      .expect('cache-control', 'no-store')
-      .then(bodyOf<Opened>);
+  const stored = <Body>(answer: Answer): Body => {
+    expect(answer.headers['cache-control']).toBe('no-store');
+    return bodyOf<Body>(answer);
+  };
+  const encrypt = (body: object | string): Promise<Sealed> => broker.post(ENCRYPT, body).then(stored<Sealed>);
+  const decrypt = (body: object): Promise<Opened> => broker.post(DECRYPT, body).then(stored<Opened>);
 
   /** The gateway opens it with its own key and code, and seals the same bytes to the client key. */
   async function throughTheGateway(jwe: string): Promise<string> {
-    const session = await read<Record<string, string>>(SESSION);
+    const session = await broker.get(SESSION).then(bodyOf<Record<string, string>>);
     const response = await fetch(`${broker.sandboxUrl}/api-gateway/echo`, {
       method: 'POST',
       headers: {
@@ -71,14 +58,14 @@ describe('payloads', () => {
 
   /** Sealed to the current client key by someone who has its public half. */
   async function sealedToClient(plaintext: Uint8Array): Promise<string> {
-    const { jwk } = await read<{ jwk: object }>('/v1/merchants/shop/client-key');
+    const { jwk } = await broker.get('/v1/merchants/shop/client-key').then(bodyOf<{ jwk: object }>);
     return sealJwe(plaintext, await importPaymentKey(jwk));
   }
 
   it('go to the gateway and come back as they were, text and any other bytes', async () => {
     const plaintext = '{"сума":"100.00 ₴","note":"🙂\\u0000"}';
     const { jwe, generation } = await encrypt({ plaintext });
-    expect(generation).toBe((await read<Sealed>(SESSION)).generation);
+    expect(generation).toBe((await broker.get(SESSION)).body['generation']);
     expect(await decrypt({ jwe: await throughTheGateway(jwe) })).toEqual({ plaintext, encoding: 'utf8' });
     const bytes = { plaintext: randomBytes(1_000).toString('base64'), encoding: 'base64' };
     expect(await decrypt({ jwe: await throughTheGateway((await encrypt(bytes)).jwe) })).toEqual(bytes);
@@ -86,7 +73,7 @@ describe('payloads', () => {
 
   it('may be 64 KiB of text, however JSON escapes it, as json.dumps of Python and json_encode of PHP do', async () => {
     const escaped = '\\u0457'.repeat(MAX_PLAINTEXT_BYTES / 2);
-    const { jwe } = bodyOf<Sealed>(await ask(broker, ENCRYPT, `{"plaintext":"${escaped}"}`).expect(200));
+    const { jwe } = await encrypt(`{"plaintext":"${escaped}"}`);
     expect(jwe.length).toBeGreaterThan((4 / 3) * MAX_PLAINTEXT_BYTES);
     const largest = await decrypt({ jwe: await sealedToClient(Buffer.alloc(MAX_PLAINTEXT_BYTES, '"')) });
     expect(largest.plaintext).toHaveLength(MAX_PLAINTEXT_BYTES);
@@ -94,12 +81,12 @@ describe('payloads', () => {
 
   it('are refused beyond 64 KiB', async () => {
     const plaintext = 'a'.repeat(MAX_PLAINTEXT_BYTES + 1);
-    await ask(broker, ENCRYPT, { plaintext }).expect(413).expect(problem('jwe_too_large'));
+    expect(await broker.post(ENCRYPT, { plaintext })).toMatchObject(problem(413, 'jwe_too_large'));
     const huge = { plaintext: 'a'.repeat(400_000) };
-    await ask(broker, ENCRYPT, huge).expect(413).expect(problem('payload_too_large'));
+    expect(await broker.post(ENCRYPT, huge)).toMatchObject(problem(413, 'payload_too_large'));
     const jwe = `${'a'.repeat(MAX_PLAINTEXT_BYTES * 1.5)}....`;
-    await ask(broker, DECRYPT, { jwe }).expect(413).expect(problem('jwe_too_large'));
-    await ask(broker, OPEN, { headers: {}, body: plaintext }).expect(413);
+    expect(await broker.post(DECRYPT, { jwe })).toMatchObject(problem(413, 'jwe_too_large'));
+    expect((await broker.post(OPEN, { headers: {}, body: plaintext })).status).toBe(413);
   });
 
   it('are sealed to another recipient when one is given, naming no generation, but never to a private key', async () => {
@@ -108,8 +95,8 @@ describe('payloads', () => {
     expect(Object.keys(sealed)).toEqual(['jwe']);
     const opened = await openJwe(sealed.jwe, [await importClientKey(privateJwk)]);
     expect(Buffer.from(opened.plaintext).toString()).toBe('{"cvv":"123"}');
-    const { text } = await ask(broker, ENCRYPT, { plaintext: 'a', recipient: privateJwk }).expect(400);
-    expect(text).toContain('jwk_invalid');
+    const { status, text } = await broker.post(ENCRYPT, { plaintext: 'a', recipient: privateJwk });
+    expect([status, text]).toEqual([400, expect.stringContaining('jwk_invalid')]);
     expect(text).not.toContain(privateJwk['d']);
   });
 
@@ -118,23 +105,23 @@ describe('payloads', () => {
       ...{ type: 'PURCHASE', coinAmount: 100, merchantId: 'm-1', status: 'SUCCESS', novel: 'x'.repeat(60_000) },
       ecomOperationId: 'canary-operation',
     };
-    const open = (notification: object): Test => ask(broker, OPEN, notification);
+    const open = (notification: object): Promise<Answer> => broker.post(OPEN, notification);
 
     it('are passed on as they are when they came in clear, and opened when they came sealed', async () => {
       const content = JSON.stringify(operation);
       const opened = { kind: 'direct_payment', content: operation };
-      await open({ headers: {}, body: content }).expect(200, { ...opened, sealed: false });
+      expect(await open({ headers: {}, body: content }).then(bodyOf)).toEqual({ ...opened, sealed: false });
       const body = await sealedToClient(Buffer.from(content));
-      await open({ headers: SEALED, body }).expect(200, { ...opened, sealed: true });
+      expect(await open({ headers: SEALED, body }).then(bodyOf)).toEqual({ ...opened, sealed: true });
     });
 
     it('are refused by the name of a faulty member, and by their seal', async () => {
       const unnamed = JSON.stringify({ ...operation, status: '' });
-      const refused = await open({ headers: {}, body: unnamed }).expect(422).expect(problem('notification_invalid'));
-      expect(refused.body).toMatchObject({ detail: 'status must be a text that is not empty' });
-      await open({ headers: SEALED, body: '{}' }).expect(400).expect(problem('jwe_malformed'));
+      const refused = { code: 'notification_invalid', detail: 'status must be a text that is not empty' };
+      expect(await open({ headers: {}, body: unnamed })).toMatchObject({ status: 422, body: refused });
+      expect(await open({ headers: SEALED, body: '{}' })).toMatchObject(problem(400, 'jwe_malformed'));
       const body = await sealedToClient(Buffer.from([0xff]));
-      await open({ headers: SEALED, body }).expect(422).expect(problem('notification_invalid'));
+      expect(await open({ headers: SEALED, body })).toMatchObject(problem(422, 'notification_invalid'));
     });
   });
 
@@ -150,13 +137,13 @@ describe('payloads without a session', () => {
     const broker = started.add(await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop' }] }), (it) =>
       it.close(),
     );
-    const refused = ask(broker, ENCRYPT, { plaintext: 'a' });
-    const { headers } = await refused.expect(503).expect(problem('session_unavailable'));
-    expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    const refused = await broker.post(ENCRYPT, { plaintext: 'a' });
+    expect(refused).toMatchObject(problem(503, 'session_unavailable'));
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     const { publicJwk } = await generateClientKey();
-    await ask(broker, ENCRYPT, { plaintext: 'a', recipient: publicJwk }).expect(200);
+    expect((await broker.post(ENCRYPT, { plaintext: 'a', recipient: publicJwk })).status).toBe(200);
     const jwe = await sealJwe(Buffer.from('a'), await importPaymentKey(broker.olderPublicJwk));
-    await ask(broker, DECRYPT, { jwe }).expect(200, { plaintext: 'a', encoding: 'utf8' });
+    expect(await broker.post(DECRYPT, { jwe }).then(bodyOf)).toEqual({ plaintext: 'a', encoding: 'utf8' });
   });
 });
 
@@ -180,7 +167,7 @@ describe('a caller that never ends the payloads that it sends', () => {
     }
     await eventually(() => opened.some(({ received }) => received.includes('"code":"overloaded"')));
     const plaintext = 'x'.repeat(50_000);
-    await broker.as(TOKENS.reporting).post(ENCRYPT).type('json').send({ plaintext }).expect(200);
+    expect((await broker.post(ENCRYPT, { plaintext }, TOKENS.reporting)).status).toBe(200);
     expect(opened.filter(({ received }) => received !== '')).toHaveLength(1);
     for (const connection of opened) connection.vanish();
   });

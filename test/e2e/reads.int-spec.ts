@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Response, Test } from 'supertest';
 import { generateClientKey } from '#libs/jwe';
 import { endedAfterAll, endedAfterEach, eventually } from '#libs/testing';
+import { type Answer, bodyOf, call } from './call.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -20,8 +20,8 @@ interface ServedSession {
 }
 
 /** What two answers to the same request have in common. */
-function comparable({ status, headers, text: said }: Response): object {
-  const { date: _date, 'x-request-id': id, 'cache-control': cache, ...rest } = headers as Record<string, string>;
+function comparable({ status, headers, text: said }: Answer): object {
+  const { date: _date, 'x-request-id': id, 'cache-control': cache, ...rest } = headers;
   const ownId = id === 'mine-1' ? id : (id ?? '').length;
   return { status, rest, ownId, cache: cache?.split('=')[0], said: said.replace(/InMs":\d+/g, '') };
 }
@@ -29,14 +29,11 @@ function comparable({ status, headers, text: said }: Response): object {
 describe('reading a session', () => {
   let broker: RunningBroker;
   let session: ServedSession;
-  const ask = (path: string, headers: Record<string, string> = {}): Test =>
-    broker.as(TOKENS.checkout).get(path).set(headers);
 
   const started = endedAfterAll();
   beforeAll(async () => {
     broker = started.add(await RunningBroker.start(), (it) => it.close());
-    const { body } = await ask(SESSION, { prefer: 'wait=60' }).expect(200);
-    session = body as ServedSession;
+    session = await broker.get(SESSION, { prefer: 'wait=60' }).then(bodyOf<ServedSession>);
   });
 
   it('gives the same answer before the framework and through it', async () => {
@@ -48,7 +45,7 @@ describe('reading a session', () => {
       { 'x-request-id': 'mine-1' },
       { 'x-request-id': 'not one' },
     ]) {
-      const [early, late] = [await ask(SESSION, headers), await ask(SESSION + BY_THE_FRAMEWORK, headers)];
+      const [early, late] = [await broker.get(SESSION, headers), await broker.get(SESSION + BY_THE_FRAMEWORK, headers)];
       expect(comparable(early)).toEqual(comparable(late));
     }
   });
@@ -63,7 +60,7 @@ describe('reading a session', () => {
       'x-forwarded-uri': '/v1/merchants/hidden/session',
     };
     for (const path of [HEADERS, EXT_AUTHZ]) {
-      const [early, late] = [await ask(path, copied), await ask(path + BY_THE_FRAMEWORK, copied)];
+      const [early, late] = [await broker.get(path, copied), await broker.get(path + BY_THE_FRAMEWORK, copied)];
       expect(comparable(early)).toEqual(comparable(late));
       expect(early.headers).toMatchObject({ 'x-device_id': session.deviceId, 'x-refresh_token': session.refreshToken });
     }
@@ -71,8 +68,8 @@ describe('reading a session', () => {
 
   it('gives Envoy the headers by the method and behind the path of a payment', async () => {
     const path = `${EXT_AUTHZ}/ecom/execute_request/hpp/v1/create-order?minRemaining=never`;
-    const asked = broker.as(TOKENS.checkout).post(path).set('content-length', '0');
-    await asked.expect(200, '').expect('x-device_id', session.deviceId);
+    const answer = await broker.post(path, undefined, TOKENS.checkout);
+    expect(answer).toMatchObject({ status: 200, text: '', headers: { 'x-device_id': session.deviceId } });
   });
 
   it.each(['', BY_THE_FRAMEWORK])(
@@ -92,15 +89,15 @@ describe('reading a session', () => {
   it.each(['?minRemaining=60', '?minRemaining=2h', '?minRemaining=1s&minRemaining=2s', '?force=true'])(
     'refuses the query %s',
     async (query) => {
-      const { body } = await ask(SESSION + query).expect(400);
-      expect(body).toMatchObject({ code: 'invalid_request', detail: expect.stringContaining('minRemaining') });
+      const body = { code: 'invalid_request', detail: expect.stringContaining('minRemaining') as string };
+      expect(await broker.get(SESSION + query)).toMatchObject({ status: 400, body });
     },
   );
 
   it('lists the merchants of its caller, and no others', async () => {
     const listed = async (token: string): Promise<string[]> => {
-      const { body } = await broker.as(token).get('/v1/merchants').expect(200);
-      return (body as { merchants: { id: string }[] }).merchants.map(({ id }) => id);
+      const { merchants } = await broker.get('/v1/merchants', {}, token).then(bodyOf<{ merchants: { id: string }[] }>);
+      return merchants.map(({ id }) => id);
     };
     expect([await listed(TOKENS.checkout), await listed(TOKENS.admin)]).toEqual([['shop'], ['shop', 'hidden']]);
   });
@@ -115,7 +112,7 @@ describe('a broker that stops', () => {
     const socket = connect(port, '127.0.0.1');
     socket.write(`GET /v1/merchants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\n`);
     // Whatever was written before the answer to this has arrived.
-    await broker.as(TOKENS.checkout).get('/v1/merchants').expect(200);
+    expect((await broker.get('/v1/merchants')).status).toBe(200);
     const stopped = broker.close();
     await eventually(async () => {
       const another = connect(port, '127.0.0.1');
@@ -149,10 +146,9 @@ describe('a merchant without a session', () => {
   it('has one cause, in the same words everywhere, and nothing else is told of the inside; the page has the key that is ours', async () => {
     const { publicJwk } = await generateClientKey();
     const broker = started.add(await RunningBroker.start({ merchant: { publicJwk } }), (it) => it.close());
-    const read = (path: string): Test => broker.as(TOKENS.checkout).get(path);
     const cause = "Payments fail: the bank's new session opens with none of our keys";
     const listed = async (): Promise<{ readonly cause?: string }> =>
-      ((await read('/v1/merchants').expect(200)).body as { merchants: [{ cause?: string }] }).merchants[0];
+      (await broker.get('/v1/merchants').then(bodyOf<{ merchants: [{ cause?: string }] }>)).merchants[0];
     await eventually(async () => (await listed()).cause === cause);
     const failure = {
       kind: 'invalid_response',
@@ -169,13 +165,12 @@ describe('a merchant without a session', () => {
         retryAt: expect.any(String),
       },
     });
-    const page: unknown = await (await fetch(`${broker.managementUrl}/status.json`)).json();
+    const page = await call(`${broker.managementUrl}/status.json`).then(bodyOf);
     const remedy = expect.stringContaining(`thumbprint is ${broker.thumbprint}; `) as string;
     expect(page).toMatchObject({ merchants: [{ cause: { text: cause, remedy, runbook: 'access-refused' } }, {}] });
-    expect((await broker.as(TOKENS.oncall).post(`${SESSION}/renewal`)).body).toMatchObject({ cause });
-    const { body, headers } = await read(SESSION).expect(503);
-    const own = headers as Record<string, string>;
-    expect(Number(own['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect((await broker.post(`${SESSION}/renewal`, undefined, TOKENS.oncall)).body).toMatchObject({ cause });
+    const { body, headers } = await broker.get(SESSION);
+    expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(body).toEqual({
       type: 'urn:session-broker:problem:session_unavailable',
       title: 'There is no session to serve at the moment',
@@ -184,7 +179,7 @@ describe('a merchant without a session', () => {
       reason: 'invalid_response',
       detail: 'The gateway answered with something that is not a session',
       cause,
-      requestId: own['x-request-id'],
+      requestId: headers['x-request-id'],
     });
   });
 });

@@ -1,6 +1,6 @@
-import type { Test } from 'supertest';
 import { endedAfterAll, endedAfterEach } from '#libs/testing';
-import { problem, RunningBroker, TOKENS } from './running-broker.js';
+import { type Answer, bodyOf, call, problem } from './call.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const REJECTIONS = `${SESSION}/rejections`;
@@ -10,31 +10,28 @@ interface SessionBody {
   readonly authToken: string;
 }
 
-const heldBy = async (broker: RunningBroker): Promise<SessionBody> =>
-  (await (await broker.get(SESSION, { prefer: 'wait=60' })).json()) as SessionBody;
-
 describe('rejecting a session', () => {
   let broker: RunningBroker;
   const started = endedAfterAll();
   beforeAll(async () => {
     broker = started.add(await RunningBroker.start(), (it) => it.close());
   });
-  const report = (body: object | string): Test => broker.as(TOKENS.payments).post(REJECTIONS).type('json').send(body);
+  const report = (body: object | string): Promise<Answer> => broker.post(REJECTIONS, body);
 
   it('costs one create call in all: two hundred reports at once, one too late, one of nothing that was issued, and one too soon', async () => {
-    const held = await heldBy(broker);
+    const held = await broker.get(SESSION, { prefer: 'wait=60' }).then(bodyOf<SessionBody>);
     const body = { generation: held.generation, reason: 'b_used_token' };
-    const reports = Array.from({ length: 200 }, async () => (await broker.post(REJECTIONS, body)).json());
-    const answers = (await Promise.all(reports)) as SessionBody[];
+    const reports = Array.from({ length: 200 }, () => report(body).then(bodyOf<SessionBody>));
+    const answers = await Promise.all(reports);
     const [newer] = answers;
     expect(newer?.generation).toBeGreaterThan(held.generation);
     expect(new Set(answers.map(({ generation }) => generation)).size).toBe(1);
     expect(new Set(answers.map(({ authToken }) => authToken)).size).toBe(1);
     for (const generation of [held.generation, (newer?.generation ?? 0) + 1, Number.MAX_SAFE_INTEGER])
-      expect((await report({ generation }).expect(200)).body).toMatchObject({ authToken: newer?.authToken });
-    const refused = report({ generation: newer?.generation, reason: 'b_used_token' }).expect(503);
-    const { headers } = await refused.expect(problem('foreign_authorizer'));
-    expect(Number((headers as Record<string, string>)['retry-after'])).toBeGreaterThan(300);
+      expect(await report({ generation }).then(bodyOf)).toMatchObject({ authToken: newer?.authToken });
+    const refused = await report({ generation: newer?.generation, reason: 'b_used_token' });
+    expect(refused).toMatchObject(problem(503, 'foreign_authorizer'));
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(300);
     const calls = await broker.control('GET', '/calls?operation=authorize&merchant=shop');
     expect(calls).toMatchObject({ matching: 2 });
   });
@@ -59,7 +56,8 @@ describe('rejecting a session', () => {
   };
 
   it.each(Object.entries(table))('takes no report with %s', async (_name, [body, detail]) => {
-    const answer = await report(body).expect(400);
+    const answer = await report(body);
+    expect(answer.status).toBe(400);
     if (detail !== undefined) expect(answer.body).toMatchObject({ detail: expect.stringMatching(detail) });
   });
 });
@@ -72,24 +70,23 @@ describe('a renewal that a person wants', () => {
 
   it('brings a merchant back that the bank had put off and has repaired, and tells nothing secret', async () => {
     const broker = started.add(await RunningBroker.start({ faults: [NOT_NOW] }), (it) => it.close());
-    const renew = (): Test => broker.as(TOKENS.oncall).post(`${SESSION}/renewal`);
-    await broker.as(TOKENS.payments).get(SESSION).expect(503);
-    const { body: listed } = await broker.as(TOKENS.payments).get('/v1/merchants').expect(200);
-    expect(listed).toMatchObject({ merchants: [{ lastFailure: { kind: 'transient', msgCode: 'b_overload_error' } }] });
-    await renew()
-      .expect(503)
-      .expect(problem('session_unavailable'))
-      .expect('retry-after', /^\d{3}$/);
+    const renew = (type: Record<string, string> = {}): Promise<Answer> => {
+      const headers = { authorization: `Bearer ${TOKENS.oncall}`, ...type };
+      return call(`${broker.url}${SESSION}/renewal`, { method: 'POST', headers });
+    };
+    expect((await broker.get(SESSION)).status).toBe(503);
+    expect(await broker.get('/v1/merchants').then(bodyOf)).toMatchObject({
+      merchants: [{ lastFailure: { kind: 'transient', msgCode: 'b_overload_error' } }],
+    });
+    const refused = await renew();
+    expect(refused).toMatchObject(problem(503, 'session_unavailable'));
+    expect(refused.headers['retry-after']).toMatch(/^\d{3}$/);
     await broker.control('DELETE', '/faults');
     // A program may name a type for a body that it does not send.
-    const asked = renew().set('content-type', 'application/x-www-form-urlencoded').set('content-length', '0');
-    const { body } = await asked.expect(200);
-    const { body: session } = await broker.as(TOKENS.payments).get(SESSION).expect(200);
-    const { merchant, generation, clientKeyThumbprint, createdAt, expiresAt, renewAt } = session as Record<
-      string,
-      unknown
-    >;
+    const renewed = await renew({ 'content-type': 'application/x-www-form-urlencoded' }).then(bodyOf);
+    const session = await broker.get(SESSION).then(bodyOf);
+    const { merchant, generation, clientKeyThumbprint, createdAt, expiresAt, renewAt } = session;
     const told = { merchant, generation, clientKeyThumbprint, createdAt, expiresAt, renewAt };
-    expect(body).toEqual({ ...told, result: 'renewed' });
+    expect(renewed).toEqual({ ...told, result: 'renewed' });
   });
 });

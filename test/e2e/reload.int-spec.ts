@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request as requestTls } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import request, { type Test } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import {
   endedAfterEach,
@@ -13,7 +12,7 @@ import {
   type TestCertificate,
   TestIssuer,
 } from '#libs/testing';
-import { callTls } from './call-tls.js';
+import { type Answer, bodyOf, call } from './call.js';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
@@ -38,15 +37,11 @@ describe('a running broker whose files change', () => {
   const put = (name: string, content: string): Promise<void> =>
     writeFile(join(broker.folder, name), content, { mode: 0o600 });
   const putKey = (name: string, { privateJwk }: Key): Promise<void> => put(name, JSON.stringify(privateJwk));
-  const read = (path = SESSION, token: string = TOKENS.checkout): Test => broker.as(token).get(path);
-  const membersOf = ({ body }: { readonly body: unknown }): Record<string, unknown> => body as Record<string, unknown>;
-  const generation = (path = SESSION, token: string = TOKENS.checkout): Promise<unknown> =>
-    read(path, token)
-      .set('prefer', 'wait=60')
-      .expect(200)
-      .then((answer) => membersOf(answer)['generation']);
-  const reject = (rejected: unknown): Test =>
-    broker.as(TOKENS.payments).post(`${SESSION}/rejections`).send({ generation: rejected }).expect(200);
+  const generation = async (path = SESSION, token?: string): Promise<unknown> =>
+    (await broker.get(path, { prefer: 'wait=60' }, token).then(bodyOf))['generation'];
+  const reject = (rejected: unknown): Promise<Answer['body']> =>
+    broker.post(`${SESSION}/rejections`, { generation: rejected }).then(bodyOf);
+  const statusOf = async (path: string, token: string): Promise<number> => (await broker.get(path, {}, token)).status;
   const onboard = (id: string, serviceCode: string, { publicJwk }: Key): Promise<unknown> =>
     broker.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs: LASTING_SESSION_MS });
 
@@ -76,17 +71,17 @@ describe('a running broker whose files change', () => {
     await start();
     const before = await generation();
     await generation(HIDDEN, TOKENS.admin);
-    await read(KIOSK, TOKENS.admin).expect(404);
+    expect(await statusOf(KIOSK, TOKENS.admin)).toBe(404);
     await addKiosk();
     await generation(KIOSK, TOKENS.admin);
-    await request(broker.managementUrl).get('/readyz').expect(200);
+    expect((await fetch(`${broker.managementUrl}/readyz`)).status).toBe(200);
     const headers = { authorization: `Bearer ${TOKENS.admin}` };
     const stream = await EventStream.open(`${broker.url}${KIOSK}/events`, headers);
     expect((await stream.next())?.session['merchant']).toBe('kiosk');
     await broker.edit(['  - { id: kiosk', '#']);
     await broker.reload();
     expect(await stream.next()).toBeUndefined();
-    await read(KIOSK, TOKENS.admin).expect(404);
+    expect(await statusOf(KIOSK, TOKENS.admin)).toBe(404);
     expect([await generation(), await broker.createCalls()]).toEqual([before, 3]);
   });
 
@@ -94,22 +89,21 @@ describe('a running broker whose files change', () => {
     await start();
     const before = await generation();
     await generation(HIDDEN, TOKENS.admin);
-    const session = await read().expect(200).then(membersOf);
-    const oldKey = await read('/v1/merchants/shop/client-key').expect(200).then(membersOf);
+    const session = await broker.get(SESSION).then(bodyOf);
+    const oldKey = await broker.get('/v1/merchants/shop/client-key').then(bodyOf);
     const next = await replaceKey();
     const jwe = await sealJwe(Buffer.from('paid'), await importPaymentKey(oldKey['jwk']), { maxBytes: 100 });
-    const decrypted = { plaintext: 'paid', encoding: 'utf8' };
-    await broker.as(TOKENS.payments).post(DECRYPT).send({ jwe }).expect(200, decrypted);
+    expect(await broker.post(DECRYPT, { jwe }).then(bodyOf)).toEqual({ plaintext: 'paid', encoding: 'utf8' });
     expect(await generation()).toBe(before);
     expect(await broker.createCalls()).toBe(2);
-    const newer = await reject(before).then(membersOf);
+    const newer = await reject(before);
     expect(newer['clientKeyThumbprint']).toBe(next.thumbprint);
     expect(newer['clientKeyThumbprint']).not.toBe(session['clientKeyThumbprint']);
   });
 
   it('tells in the list and on the page that a change is refused or waits for the next start, and no longer than that', async () => {
     await start();
-    const listed = async (): Promise<unknown> => membersOf(await read('/v1/merchants').expect(200))['configuration'];
+    const listed = async (): Promise<unknown> => (await broker.get('/v1/merchants').then(bodyOf))['configuration'];
     expect(await listed()).toBeUndefined();
     await broker.edit(['{ type: memory }', '{ type: memory, keyPrefix: x }']);
     await broker.reload();
@@ -123,7 +117,7 @@ describe('a running broker whose files change', () => {
       advice: 'nothing to do tonight: restart in office hours, once session-broker doctor is green',
       runbook: 'config-reload-failed',
     });
-    const { body: page } = await request(broker.managementUrl).get('/status.json').expect(200);
+    const page = await call(`${broker.managementUrl}/status.json`).then(bodyOf);
     expect(page).toMatchObject({ replica: { refusedChange: { faults: 1 }, awaitingRestart: ['store'] } });
     await broker.edit(['level: loud', 'level: debug'], ['{ type: memory, keyPrefix: x }', '{ type: memory }']);
     await broker.reload();
@@ -139,10 +133,10 @@ describe('a running broker whose files change', () => {
     await start();
     const held = await generation();
     const polls = [TOKENS.checkout, TOKENS.admin, TOKENS.payments].map((token) =>
-      read(SESSION, token).set({ prefer: 'wait=60', 'if-none-match': `"${String(held)}"` }),
+      broker.get(SESSION, { prefer: 'wait=60', 'if-none-match': `"${String(held)}"` }, token),
     );
     const answers = Promise.all(polls);
-    await letIn(() => read());
+    await letIn(() => broker.get(SESSION));
     await broker.edit(
       [hash('sha256', TOKENS.checkout), hash('sha256', 'another')],
       ["caller: admin, merchants: ['*']", 'caller: admin, merchants: [hidden]'],
@@ -174,8 +168,7 @@ describe('a running broker whose files change', () => {
     await put('jwks.json', keysOf(two));
     await broker.reload();
     expect(await removed.next()).toBeUndefined();
-    await read(SESSION, tokens[0]).expect(401);
-    await read(SESSION, tokens[1]).expect(200);
+    expect([await statusOf(SESSION, tokens[0]), await statusOf(SESSION, tokens[1])]).toEqual([401, 200]);
     await reject(held);
     expect(Number((await stays.next())?.id)).toBeGreaterThan(Number(held));
     stays.vanish();
@@ -238,18 +231,17 @@ describe('a running broker whose files change', () => {
       const idle = agentOf(gone.issue({ names }));
       const before = await ask(idle);
       expect(before.status).toBe(200);
-      const call = { ca: authority.cert, headers: { authorization: `Bearer ${TOKENS.payments}` } };
-      const held = (await callTls(broker.url + SESSION, call)).body['generation'];
+      const asked = { ca: authority.cert, headers: { authorization: `Bearer ${TOKENS.payments}` } };
+      const held = (await call(broker.url + SESSION, asked)).body['generation'];
       const headers = { prefer: 'wait=60', 'if-none-match': `"${String(held)}"` };
       const polls = [gone.issue({ names }), client].map((identity) =>
-        callTls(broker.url + SESSION, { ca: authority.cert, headers, ...identity }),
+        call(broker.url + SESSION, { ca: authority.cert, headers, ...identity }),
       );
-      await letIn(() => callTls(broker.url + SESSION, call));
+      await letIn(() => call(broker.url + SESSION, asked));
       await put('ca.pem', authority.renewed() + next.cert);
       await broker.reload();
-      const json = { ...call.headers, 'content-type': 'application/json' };
-      const rejection = { ...call, headers: json, body: { generation: held } };
-      expect((await callTls(`${broker.url}${SESSION}/rejections`, rejection)).status).toBe(200);
+      const rejection = { ...asked, body: { generation: held } };
+      expect((await call(`${broker.url}${SESSION}/rejections`, rejection)).status).toBe(200);
       const answers = await Promise.all(polls);
       expect(answers.map(({ status, body }) => [status, 'authToken' in body])).toEqual([
         [401, false],

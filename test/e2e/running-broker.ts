@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import request from 'supertest';
 import { type Clock, SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
@@ -11,6 +10,7 @@ import { LASTING_SESSION_MS, PATIENT_GATEWAY, startedWhole } from '#libs/testing
 import { startBroker } from '../../apps/broker/src/broker.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
+import { type Answer, call } from './call.js';
 
 export const TOKENS = {
   checkout: 'token-of-checkout',
@@ -22,11 +22,6 @@ export const TOKENS = {
 export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 /** That of a merchant which is configured, but only in the admin's policy. */
 const OTHER_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120003';
-
-/** For `expect` of a plain request: the answer is the problem with this code. */
-export function problem(code: string): (answer: { readonly body: unknown }) => void {
-  return ({ body }) => expect(body).toMatchObject({ code });
-}
 
 export interface BrokerSetUp {
   /** Of the broker and the sandbox. */
@@ -84,25 +79,14 @@ export class RunningBroker {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  get(
-    path: string,
-    headers: Record<string, string> = {},
-    token: string | undefined = TOKENS.checkout,
-  ): Promise<Response> {
-    const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
-    return fetch(this.url + path, { headers: { ...authorization, ...headers } });
+  /** As the caller of a token, or as nobody: ''. */
+  get(path: string, headers: Record<string, string> = {}, token: string = TOKENS.checkout): Promise<Answer> {
+    return call(this.url + path, { headers: { ...bearer(token), ...headers } });
   }
 
-  /** Plain requests of one caller, with expectations of each answer. */
-  as(token: string): ReturnType<typeof request.agent> {
-    return request.agent(this.url).auth(token, { type: 'bearer' });
-  }
-
-  /** As the caller `payments`, who may do everything with the merchant `shop`. */
-  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    const own = { authorization: `Bearer ${TOKENS.payments}`, 'content-type': 'application/json' };
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return fetch(this.url + path, { method: 'POST', headers: { ...own, ...headers }, body: text });
+  /** As the caller `payments`, if no other is named: it may do everything with the merchant `shop` but renew. */
+  post(path: string, body?: object | string, token: string = TOKENS.payments): Promise<Answer> {
+    return call(this.url + path, { method: 'POST', body, headers: bearer(token) });
   }
 
   control(method: string, path: string, body?: object): Promise<unknown> {
@@ -170,6 +154,8 @@ export class RunningBroker {
     this.#close.push(() => broker.close(1_000));
   }
 }
+
+const bearer = (token: string): Record<string, string> => (token === '' ? {} : { authorization: `Bearer ${token}` });
 
 function configurationText(sandboxUrl: string, setUp: BrokerSetUp): string {
   const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');

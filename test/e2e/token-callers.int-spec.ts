@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Test } from 'supertest';
 import { endedAfterEach, eventually, LoopbackServer, TestIssuer } from '#libs/testing';
+import { type Answer, problem } from './call.js';
 import { EventStream } from './event-stream.js';
-import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
+import { type BrokerSetUp, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 describe('callers with tokens of an issuer', () => {
   const one = new TestIssuer('one');
   const stranger = new TestIssuer('one');
-  let endpoint: { readonly requests: IncomingMessage[]; answer: Answer; server: LoopbackServer };
+  let endpoint: { readonly requests: IncomingMessage[]; answer: Answering; server: LoopbackServer };
   let broker: RunningBroker;
 
   const started = endedAfterEach();
@@ -22,10 +22,11 @@ describe('callers with tokens of an issuer', () => {
     const auth = [`jwt: { issuer: '${ISSUER}', audience: ${AUDIENCE}, ${jwt} }`];
     broker = started.add(await RunningBroker.start({ auth, callers: [SUBJECT], ...setUp }), (it) => it.close());
   };
-  const read = (token: string, path = SESSION): Test => broker.as(token).get(path).set('prefer', 'wait=60');
+  const read = (token: string): Promise<Answer> => broker.get(SESSION, { prefer: 'wait=60' }, token);
+  const isLetIn = async (token: string): Promise<void> => expect((await read(token)).status).toBe(200);
   const jwksUri = (): string => `jwksUri: 'http://127.0.0.1:${endpoint.server.port}/jwks'`;
 
-  const publishing: Answer = (_request, response) => {
+  const publishing: Answering = (_request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [one.publicJwk] }));
   };
 
@@ -42,7 +43,7 @@ describe('callers with tokens of an issuer', () => {
     // Nobody answers, as when a network policy drops what is sent.
     endpoint.answer = () => undefined;
     await start(jwksUri());
-    await read(TOKENS.checkout).expect(200);
+    await isLetIn(TOKENS.checkout);
     const told = (): string[] => broker.lines.filter((line) => line.includes('cannot be had'));
     expect(told()).toEqual([]);
     await endpoint.server.close();
@@ -58,12 +59,12 @@ describe('callers with tokens of an issuer', () => {
   it('are let in under their subject, by keys that are given for a token, and fetched as soon as the issuer changes', async () => {
     await start(`${jwksUri()}, jwksTokenFile: token`, { files: { token: 'token-for-the-keys\n' } });
     const token = one.token(Date.now());
-    await read(token).expect(200);
+    await isLetIn(token);
     expect(endpoint.requests[0]?.headers.authorization).toBe('Bearer token-for-the-keys');
     expect(broker.lines.join('')).not.toContain('token-for-the-keys');
-    const rejection = broker.as(token).post(`${SESSION}/rejections`).send({ generation: 1 });
-    const scope = 'Bearer realm="session-broker", error="insufficient_scope"';
-    await rejection.expect(403).expect(problem('forbidden')).expect('www-authenticate', scope);
+    const headers = { 'www-authenticate': 'Bearer realm="session-broker", error="insufficient_scope"' };
+    const rejection = await broker.post(`${SESSION}/rejections`, { generation: 1 }, token);
+    expect(rejection).toMatchObject({ ...problem(403, 'forbidden'), headers });
     await broker.edit(['/jwks', '/other']);
     await broker.reload();
     await eventually(() => endpoint.requests.some(({ url }) => url === '/other'));
@@ -78,12 +79,9 @@ describe('callers with tokens of an issuer', () => {
       'x'.repeat(7_000),
       'two words',
     ];
-    for (const token of refused) {
-      await read(token)
-        .expect(401)
-        .expect(problem('unauthenticated'))
-        .expect('www-authenticate', 'Bearer realm="session-broker", error="invalid_token"');
-    }
+    const headers = { 'www-authenticate': 'Bearer realm="session-broker", error="invalid_token"' };
+    for (const token of refused)
+      expect(await read(token)).toMatchObject({ ...problem(401, 'unauthenticated'), headers });
     const log = broker.lines.join('');
     for (const part of refused.flatMap((token) => token.split('.'))) expect(log).not.toContain(part.slice(0, 40));
     for (const reason of ['expired', 'signature', 'malformed']) expect(log).toContain(`credential refused: ${reason}`);
@@ -102,13 +100,13 @@ describe('callers with tokens of an issuer', () => {
       gone.map(async (asked) => once(await once(asked, 'socket').then(([socket]) => socket as Socket), 'ready')),
     );
     // Once these are answered, the broker has read the others too: their connections were made earlier.
-    for (const _ of [1, 2]) await read(TOKENS.checkout).expect(200);
+    for (const _ of [1, 2]) await isLetIn(TOKENS.checkout);
     for (const asked of gone) asked.destroy();
     await Promise.all(left);
-    for (const _ of [1, 2]) await read(TOKENS.checkout).expect(200);
+    for (const _ of [1, 2]) await isLetIn(TOKENS.checkout);
     endpoint.answer = publishing;
     for (const response of held) endpoint.answer(response.req, response);
-    await read(one.token(Date.now())).expect(200);
+    await isLetIn(one.token(Date.now()));
     const honest = await EventStream.open(broker.url + path, headers);
     expect(honest.response.status).toBe(200);
     honest.vanish();
@@ -121,8 +119,9 @@ describe('callers with tokens of an issuer', () => {
     };
     await start(jwksUri());
     const token = one.token(Date.now());
-    await read(token).expect(503).expect(problem('authentication_unavailable')).expect('retry-after', '1');
-    await read(TOKENS.checkout).expect(200);
+    const unknown = { ...problem(503, 'authentication_unavailable'), headers: { 'retry-after': '1' } };
+    expect(await read(token)).toMatchObject(unknown);
+    await isLetIn(TOKENS.checkout);
     endpoint.answer = publishing;
     // A failure to get the keys is remembered for a second.
     await eventually(async () => (await read(token)).status === 200);

@@ -6,7 +6,7 @@ import { exchange, type RawAnswer, RawConnection } from './raw-exchange.js';
 import { aClient, RunningEgress } from './running-egress.js';
 import { endedAfterAll, eventually, TestAuthority, type TestCertificate } from '#libs/testing';
 import { openCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
-import { callTls, type TlsAnswer, type TlsCall } from '../e2e/call-tls.js';
+import { type Answer, type Call, call } from '../e2e/call.js';
 import { RunningBroker } from '../e2e/running-broker.js';
 
 describe('who may use the egress', () => {
@@ -154,9 +154,8 @@ describe('an egress among certificates', () => {
 
   const send = (
     client: TestCertificate | undefined,
-    { path = OPERATIONS, headers = {}, body = ORDER }: TlsCall & { readonly path?: string } = {},
-  ): Promise<TlsAnswer> =>
-    callTls(egress.url + path, { ca, ...client, body, headers: { 'content-type': 'application/json', ...headers } });
+    { path = OPERATIONS, headers = {}, body = ORDER }: Call & { readonly path?: string } = {},
+  ): Promise<Answer> => call(egress.url + path, { ca, ...client, body, headers });
 
   const aliasHeaders = async (): Promise<Record<string, string>> => {
     const { serviceCode, key } = egress.client('till');

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { describeWith, endedAfterEach, LoopbackServer, TestAuthority } from '#libs/testing';
+import { bodyOf } from '../e2e/call.js';
 import { type BrokerSetUp, RunningBroker, TOKENS } from '../e2e/running-broker.js';
 import { orderRequest } from '../sandbox/order-request.js';
 import { CREATE_ORDER } from '../sandbox/payment-desk.js';
@@ -68,8 +69,8 @@ describeWith(PROXIES, 'a proxy with forward auth', () => {
 
   it('puts the headers of the session in the place of those that a client forged, and tells nobody of its own', async () => {
     await start();
-    const { body } = await broker.as(TOKENS.checkout).get(SESSION).set('prefer', 'wait=5').expect(200);
-    const { deviceId, refreshToken, generation } = body as Record<string, string>;
+    const session = await broker.get(SESSION, { prefer: 'wait=5' }).then(bodyOf<Record<string, string>>);
+    const { deviceId, refreshToken, generation } = session;
     for (const [name, proxy] of proxies) {
       const answer = await order(proxy, FORGED);
       const made = { hppOrderId: expect.any(String) as string };
