@@ -7,7 +7,6 @@ export default {
   ...base,
   testMatch: ['<rootDir>/libs/store/src/redis/**/*.int-spec.ts'],
   testEnvironment: '<rootDir>/test/mutation/first-failure-ends.mjs',
-  setupFiles: [...base.setupFiles, '<rootDir>/test/mutation/without-shrinking.mjs'],
   // A busy machine does not mean that a mutant was noticed.
   testTimeout: 15_000,
   transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/mutated-source.mjs', swc], ...base.transform },
