@@ -125,7 +125,8 @@ describe('bad input', () => {
   });
 
   it('lets its pages load nothing of others, and be opened by none', async () => {
-    const { headers } = await broker.get('/docs', {}, '');
+    const { status, headers } = await broker.get('/docs', {}, '');
+    expect(status).toBe(200);
     const policy = String(headers['content-security-policy']);
     expect(policy.split('; ')).toEqual(
       expect.arrayContaining(["default-src 'self'", "object-src 'none'", "base-uri 'none'"]),

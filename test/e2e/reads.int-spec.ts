@@ -169,7 +169,8 @@ describe('a merchant without a session', () => {
     const remedy = expect.stringContaining(`thumbprint is ${broker.thumbprint}; `) as string;
     expect(page).toMatchObject({ merchants: [{ cause: { text: cause, remedy, runbook: 'access-refused' } }, {}] });
     expect((await broker.post(`${SESSION}/renewal`, undefined, TOKENS.oncall)).body).toMatchObject({ cause });
-    const { body, headers } = await broker.get(SESSION);
+    const { status, body, headers } = await broker.get(SESSION);
+    expect(status).toBe(503);
     expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
     expect(body).toEqual({
       type: 'urn:session-broker:problem:session_unavailable',
