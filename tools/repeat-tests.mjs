@@ -31,7 +31,8 @@ function runOnce(run) {
   const endLoops = startLoops(loops);
   const seed = String(randomInt(2 ** 31));
   const startedAt = performance.now();
-  const { status, stderr } = spawnSync('npm', ['test', '--', '--seed', seed, '--report', report], {
+  const { status, stderr } = spawnSync('npm', ['test', '--', '--report', report], {
+    env: { ...process.env, TEST_SEED: seed },
     encoding: 'utf8',
     maxBuffer: 1024 ** 3,
     stdio: ['ignore', 'ignore', 'pipe'],

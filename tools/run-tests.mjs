@@ -1,7 +1,6 @@
 // `npm test`: the tiers one after the other, each with the workers that it may have, and a table of what they took.
 //   --tiers unit,adapters   only these
-//   --seed N                of the property tests, in place of the one that each gate has
-//   --report FILE           as JSON: the seed, and for each tier its seconds, its counts and its failures
+//   --report FILE           as JSON: of each tier its seconds, its counts and its failures
 // Everything else goes to jest.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +31,7 @@ function failuresOf({ name, status, message, assertionResults }) {
 }
 
 /** Runs one tier. @returns what it did; a run that ends without a report is a failure of its own */
-function runTier(tier, more, env) {
+function runTier(tier, more) {
   const folder = mkdtempSync(join(tmpdir(), 'tests-'));
   const outputFile = join(folder, 'report.json');
   const startedAt = performance.now();
@@ -40,7 +39,6 @@ function runTier(tier, more, env) {
   // Jest prints to standard error what a person reads; the JSON on standard output is in the file as well.
   const { status } = spawnSync(process.execPath, [...JEST, ...more, ...own], {
     cwd: root,
-    env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const seconds = Math.round((performance.now() - startedAt) / 1000);
@@ -60,13 +58,13 @@ function runTier(tier, more, env) {
 }
 
 const { values, tokens } = parseArgs({
-  options: { tiers: { type: 'string' }, seed: { type: 'string', default: '1' }, report: { type: 'string' } },
+  options: { tiers: { type: 'string' }, report: { type: 'string' } },
   strict: false,
   tokens: true,
 });
 const ours = new Set(
   tokens
-    .filter(({ kind, name }) => kind === 'option' && ['tiers', 'seed', 'report'].includes(name))
+    .filter(({ kind, name }) => kind === 'option' && ['tiers', 'report'].includes(name))
     .flatMap(({ index, inlineValue }) => (inlineValue ? [index] : [index, index + 1])),
 );
 const more = process.argv.slice(2).filter((_argument, index) => !ours.has(index));
@@ -76,12 +74,10 @@ if (unknown.length > 0) {
   process.stderr.write(`There is no tier ${unknown.join(', ')}: ${Object.keys(TIERS).join(', ')}\n`);
   process.exit(2);
 }
-const { seed } = values;
-const env = { ...process.env, TEST_SEED: seed };
-process.stderr.write(`seed ${seed}, load ${loadavg()[0].toFixed(1)}\n`);
+process.stderr.write(`load ${loadavg()[0].toFixed(1)}\n`);
 
-const results = chosen.map((tier) => runTier(tier, [...more, ...(more.length > 0 ? ['--passWithNoTests'] : [])], env));
-if (values.report !== undefined) writeFileSync(values.report, JSON.stringify({ seed, tiers: results }));
+const results = chosen.map((tier) => runTier(tier, [...more, ...(more.length > 0 ? ['--passWithNoTests'] : [])]));
+if (values.report !== undefined) writeFileSync(values.report, JSON.stringify({ tiers: results }));
 
 for (const { test, why } of results.flatMap(({ failures }) => failures))
   process.stderr.write(`FAIL ${test}\n${why}\n\n`);
